@@ -6,8 +6,8 @@ Every measurement runs in its own process with two threads. The contenders take 
 machine affects all contenders, and ratios compare measurements in the same turn. ``bench.json`` is written after every
 measurement. ``README.md`` and ``bench.png`` are written at the end or after Ctrl-C. ``--go-on`` continues a stopped run
 of the same code. ``--with-onnx-backend`` builds an environment for sentence-transformers' ONNX backend and fastembed
-(``.venv-bench``, 1.5 GB) if it does not exist yet. ``--quick`` only shows that everything runs. ``--render`` rewrites
-the report from an existing ``bench.json``.
+(``.venv-bench``, 1.5 GB) if it does not exist yet. The language-model judge is measured if its package is installed.
+``--quick`` only shows that everything runs. ``--render`` rewrites the report from an existing ``bench.json``.
 """
 
 from __future__ import annotations
@@ -24,16 +24,20 @@ from typing import Any
 
 from speedlib import env
 from speedlib.env import JobError, run_job
-from speedlib.figures import moved
+from speedlib.figures import medians_by_asked, moved
 from speedlib.pairs import Material, gather, made_pairs, write_pairs
 from speedlib.report import write_report
 
 from paraqd.generators.encoder import EncoderUnavailableError, encoder_folder
+from paraqd.judge_package import PACKAGE
+from paraqd.scoring.judge.installed import installed_judge
 
 REFERENCE = "st-torch"
 TITLES = {
-    "default": "paraqd, default",
-    "no-skip": "paraqd, default, every pair judged",
+    "default": "paraqd, small judge",
+    "no-skip": "paraqd, small judge, every pair judged",
+    "cascade": "paraqd, cascade",
+    "large": "paraqd, large judge",
     "encoder": "paraqd, mode encoder (all-MiniLM-L6-v2)",
     "reading": "paraqd, reading alone",
     REFERENCE: "sentence-transformers, torch fp32",
@@ -166,10 +170,15 @@ class Bench:
         print("contenders", flush=True)
         wanted = self.options.contenders.split(",") if self.options.contenders else list(TITLES)
         found = {
-            "default": Contender("paraqd"),
-            "no-skip": Contender("paraqd", {"skip": False}),
+            "default": Contender("paraqd", {"judge": "small"}),
+            "no-skip": Contender("paraqd", {"judge": "small", "skip": False}),
             "reading": Contender("paraqd", {"model": "reading"}),
         }
+        larger = {name: Contender("paraqd", {"judge": name}) for name in ("cascade", "large")}
+        if installed_judge() is not None:
+            found |= larger
+        for name in larger.keys() - found.keys() & set(wanted):
+            self.drop(name, f"the package {PACKAGE} is not installed")
         try:
             self._encoders(wanted, found)
         except (EncoderUnavailableError, JobError) as error:
@@ -273,6 +282,10 @@ class Bench:
         rates = ", ".join(f"{each['pairs'] / each['seconds']:,.0f}" for each in run["sets"].values())
         middle = sorted(run["single_ms"])[len(run["single_ms"]) // 2]
         print(f"  {TITLES[name]}: {rates} pairs/s; one pair {middle:.1f} ms; {run['peak_mb']:,.0f} MB", flush=True)
+        if any(run.get("single_asked", ())):
+            sure, unsure = ([f"{ms:.0f} ms" for ms in medians_by_asked([run], asked)] for asked in (False, True))
+            share = ", ".join(f"{each['asked'] / each['pairs']:.0%}" for each in run["sets"].values())
+            print(f"    asked about {share}; one sure pair {sure}, one unsure pair {unsure}", flush=True)
 
     # --- commands ---------------------------------------------------------------------------------
 
@@ -284,7 +297,9 @@ class Bench:
         print("one pair from a cold start", flush=True)
         commands = {"python": [sys.executable, "-c", "pass"]}
         if "default" in self.contenders:
-            commands["default"] = [*env.paraqd(), "explain", QUESTION, PARAPHRASE]
+            commands["default"] = [*env.paraqd(), "explain", QUESTION, PARAPHRASE, "--judge", "small"]
+        if "large" in self.contenders:
+            commands["large"] = [*env.paraqd(), "explain", QUESTION, PARAPHRASE, "--judge", "large"]
         for name, who in self.contenders.items():
             if name not in _COLD:
                 continue
@@ -313,6 +328,11 @@ class Bench:
         ours = self.attempt("the size of paraqd", {"what": "size", "requirements": ["paraqd"], "excluded": "paraqd"})
         if ours:
             self.found["size"]["default"] = {**ours, "own_mb": sum(path.stat().st_size for path in files) / 1e6}
+            judge = installed_judge()
+            if judge is not None:
+                files += [path for path in judge.path.rglob("*") if path.is_file()]
+                both = {"packages": ours["packages"] + 1, "own_mb": sum(path.stat().st_size for path in files) / 1e6}
+                self.found["size"]["large"] = {**ours, **both}
         needs = {REFERENCE: "sentence-transformers", "st-onnx": "sentence-transformers[onnx]", "fastembed": "fastembed"}
         for name, who in self.contenders.items():
             if name not in needs:
@@ -343,7 +363,7 @@ class Bench:
         if any((run["turn"], run["pairs"]) == (turn, size) for run in self.found["growth"]):
             return
         scored = self.work / "scored.jsonl"
-        command = [*env.paraqd(), "score", file, "-o", str(scored), "--overwrite", "--quiet"]
+        command = [*env.paraqd(), "score", file, "-o", str(scored), "--overwrite", "--quiet", "--judge", "small"]
         run = self.attempt(f"scoring a file of {size:,} pairs", {"what": "command", "command": command})
         if run is None:
             return

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import signal
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+sys.path.append(str(Path(__file__).parent))  # the tests import language_judge
+import language_judge
 
 from paraqd.cli.main import run
 from paraqd.operators import apply, registry
@@ -52,3 +57,27 @@ def plug(monkeypatch):
     apply._operator.cache_clear()
     yield install
     apply._operator.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def language_judge_folder(tmp_path_factory):
+    """Return the model folder of a tiny language-model judge that belongs to the default model."""
+    pytest.importorskip("onnx")
+    return language_judge.write_judge(tmp_path_factory.mktemp("language-judge") / "tiny")
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """Return an empty folder of packages on the path. What a test imports from it is forgotten afterwards."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("paraqd_judge")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def installed(site, language_judge_folder):
+    """Install the tiny language-model judge for one test, and return its model folder."""
+    return language_judge.install_judge(site, language_judge_folder)

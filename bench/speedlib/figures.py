@@ -44,6 +44,32 @@ def ratios(found: Found, name: str, which: str) -> list[float]:
     return [a / b for a, b in zip(rates(found, name, which), rates(found, found["reference"], which), strict=False)]
 
 
+def medians_by_asked(runs: Sequence[dict[str, Any]], asked: bool) -> list[float]:
+    """Return the median milliseconds of single pairs in each turn.
+
+    If ``asked`` is True, the pairs are those about which the language-model judge was asked, otherwise the others.
+
+    >>> run = {"single_ms": [5.0, 90.0, 7.0], "single_asked": [False, True, False]}
+    >>> medians_by_asked([run], True), medians_by_asked([run], False)
+    ([90.0], [6.0])
+    """
+    chosen = [
+        [ms for ms, was in zip(run["single_ms"], run.get("single_asked", ()), strict=False) if was == asked]
+        for run in runs
+    ]
+    return [statistics.median(each) for each in chosen if each]
+
+
+def costs_of_asking(found: Found, name: str, which: str) -> list[float]:
+    """Return the milliseconds that each pair about which the language-model judge was asked adds, in each turn."""
+    costs = []
+    for run, small in zip(found["runs"].get(name, ()), found["runs"].get("default", ()), strict=False):
+        mine, base = run["sets"][which], small["sets"][which]
+        if mine.get("asked"):
+            costs.append(1e3 * (mine["seconds"] - base["seconds"]) / mine["asked"])
+    return costs
+
+
 def limits(found: Found) -> dict[str, float]:
     """Return the machine's highest GOP/s, keyed by arithmetic (fp32 or int8), based on medians over the turns."""
     best: dict[str, float] = {}

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
-from speedlib.figures import Found, limits, measured, needed, pair_costs, rates, ratios
+from speedlib.figures import (
+    Found,
+    costs_of_asking,
+    limits,
+    measured,
+    medians_by_asked,
+    needed,
+    pair_costs,
+    rates,
+    ratios,
+)
 from speedlib.plot import plot
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -70,6 +80,28 @@ def latency(found: Found) -> list[str]:
         rows.append([title, *cells])
     heads = ["", "p50, ms", "p99, ms", "peak memory, MB", "of it while scoring, MB", "loading in Python, s"]
     return _table(heads, rows)
+
+
+def asking(found: Found) -> list[str]:
+    """Return the table of the language-model judge, or nothing if it was not measured."""
+    rows = []
+    for name, title in measured(found):
+        runs = found["runs"][name]
+        for which in found["sets"]:
+            asked = runs[0]["sets"][which].get("asked", 0)
+            if asked:
+                share = f"{asked / runs[0]['sets'][which]['pairs']:.1%}"
+                cost = spread(costs_of_asking(found, name, which), _tenth)
+                rows.append([title, which, share, spread(rates(found, name, which), _tenth), cost])
+    if not rows:
+        return []
+    singles = []
+    for name, title in measured(found):
+        both = [medians_by_asked(found["runs"][name], asked) for asked in (False, True)]
+        if both[1]:
+            singles.append([title, *(spread(each, _tenth) for each in both)])
+    heads = ["", "set", "pairs asked about", "pairs/s", "ms for each pair asked about"]
+    return [*_table(heads, rows), *_table(["", "sure pair, p50, ms", "unsure pair, p50, ms"], singles)]
 
 
 def padding(found: Found) -> list[str]:
@@ -209,6 +241,8 @@ def _speeds(found: Found) -> list[str]:
     for which in found["sets"]:
         lines += throughput(found, which)
     lines += ["", "## Single pairs and memory", "", _LATENCY, *latency(found)]
+    if table := asking(found):
+        lines += ["", "## The language-model judge", "", _ASKING, *table]
     if found["counts"]:
         lines += ["", "## Rows, tokens and padding", "", _PADDING, *padding(found)]
     if found["quality"]:
@@ -225,6 +259,11 @@ def _speeds(found: Found) -> list[str]:
 _LATENCY = (
     "200 pairs, scored one at a time after 20 warm-up pairs. Memory is the peak of the process while it scores the "
     "sets, and the part of it that was added by scoring."
+)
+_ASKING = (
+    "The share of the pairs about which the language-model judge was asked. The time for such a pair is the time that "
+    "the set takes beyond that of the small judge alone, divided by the number of these pairs. Single pairs are those "
+    "of the table above; an unsure pair is one about which the judge was asked."
 )
 _PADDING = (
     "A row is a text, or a pair for the judge. There can be fewer rows than texts or pairs, because paraqd remembers "

@@ -40,7 +40,24 @@ def _paraqd(options: dict[str, Any], threads: int) -> tuple[Score, Any]:
 
     given = dict(options)
     scorer = Scorer.load(given.pop("model", None), threads=threads, **given)
+    _watch_second_judge(scorer)
     return lambda pairs: [verdict.score for verdict in scorer.score_pairs(pairs)], None
+
+
+_asked = {"pairs": 0}  # the number of pairs about which a language-model judge was asked
+
+
+def _watch_second_judge(scorer: Any) -> None:
+    second = getattr(scorer.method, "second", None)
+    if second is None:
+        return
+    begin = second.judge.begin
+
+    def noted(pairs: Sequence[Any]) -> Any:
+        _asked["pairs"] += len(pairs)
+        return begin(pairs)
+
+    second.judge.begin = noted
 
 
 def _sentence_transformers(options: dict[str, Any], threads: int) -> tuple[Score, Any]:
@@ -113,14 +130,16 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     forget_peak()
     found: dict[str, Any] = {"load_s": loaded, "sets": {}}
     for name, pairs in sets.items():
-        started = time.perf_counter()
+        before, started = _asked["pairs"], time.perf_counter()
         scores = score(pairs)
         found["sets"][name] = {"seconds": time.perf_counter() - started, "pairs": len(pairs)}
+        found["sets"][name]["asked"] = _asked["pairs"] - before
         if job.get("scores"):
             found["sets"][name]["scores"] = scores
     found["peak_mb"] = status("VmHWM")
     found["growth_mb"] = found["peak_mb"] - resident
-    found["single_ms"] = single(score, read_pairs(job["single"])) if "single" in job else []
+    singles = single(score, read_pairs(job["single"])) if "single" in job else []
+    found["single_ms"], found["single_asked"] = [ms for ms, _ in singles], [asked for _, asked in singles]
     return found
 
 
@@ -130,13 +149,16 @@ def count(job: dict[str, Any]) -> dict[str, Any]:
     return counted(score, model, {name: read_pairs(path) for name, path in job["sets"].items()})
 
 
-def single(score: Score, pairs: Pairs, warm: int = 20) -> list[float]:
-    """Score pairs one at a time, and return the milliseconds for each pair after a warm-up."""
+def single(score: Score, pairs: Pairs, warm: int = 20) -> list[tuple[float, bool]]:
+    """Score pairs one at a time, and return the figures for each pair after a warm-up.
+
+    The figures are the milliseconds, and True if the language-model judge was asked about the pair.
+    """
     found = []
     for pair in pairs:
-        started = time.perf_counter()
+        before, started = _asked["pairs"], time.perf_counter()
         score([pair])
-        found.append((time.perf_counter() - started) * 1e3)
+        found.append(((time.perf_counter() - started) * 1e3, _asked["pairs"] > before))
     return found[min(warm, len(found) // 2) :]
 
 

@@ -88,6 +88,16 @@ class TestFigures:
         }
         assert figures.limits(found) == {"fp32": 40, "int8": 90}
 
+    def test_the_cost_of_asking_a_larger_judge(self):
+        small = {"sets": {"s": {"pairs": 10, "seconds": 1.0, "asked": 0}}, "single_ms": [4.0], "single_asked": [False]}
+        mine = {"sets": {"s": {"pairs": 10, "seconds": 1.5, "asked": 2}}, "single_ms": [5.0, 250.0, 270.0]}
+        mine["single_asked"] = [False, True, True]
+        found = {"runs": {"default": [small], "cascade": [mine]}, "sets": {"s": None}, "titles": {"cascade": "both"}}
+        assert figures.costs_of_asking(found, "cascade", "s") == [250.0]
+        table = report.asking(found)
+        assert "| both | s | 20.0% | 6.7 | 250.0 |" in table and "| both | 5.0 | 260.0 |" in table
+        assert report.asking({**found, "titles": {"default": "small"}}) == []
+
     def test_how_far_scores_moved(self):
         assert figures.moved([0.5, 0.9, 1.0], [0.5, 0.8, 1.0]) == {"pairs": 3, "median": 0.0, "p99": 0.098, "max": 0.1}
 
@@ -159,8 +169,20 @@ def test_why_a_runtime_cannot_be_installed(stderr, line):
     assert resolver_line(stderr).startswith(line)
 
 
-def environment():
-    return dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), PYTHONUNBUFFERED="1")
+def environment(*more):
+    path = os.pathsep.join(map(str, (Path(paraqd.__file__).parents[1], *more)))
+    return dict(os.environ, PYTHONPATH=path, PYTHONUNBUFFERED="1")
+
+
+def test_the_language_model_judge_is_measured_if_it_is_installed(tmp_path, installed):
+    program = [sys.executable, str(BENCH / "speed.py"), "--quick", "--contenders", "default,cascade,large"]
+    program += ["--growth", "none", "--out", str(tmp_path)]
+    done = subprocess.run(program, env=environment(installed.parents[1]), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "bench.json").read_text("utf-8"))
+    asked = {name: runs[0]["sets"][pairs.ONCE]["asked"] for name, runs in found["runs"].items()}
+    assert asked["default"] == 0 < asked["cascade"] < asked["large"] <= 32
+    assert "## The language-model judge" in (tmp_path / "README.md").read_text("utf-8")
 
 
 def test_a_small_run(tmp_path):
@@ -169,7 +191,7 @@ def test_a_small_run(tmp_path):
         str(BENCH / "speed.py"),
         "--quick",
         "--contenders",
-        "reading,default",
+        "reading,default,large",
         "--growth",
         "quick",
     ]
@@ -179,6 +201,7 @@ def test_a_small_run(tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "bench.json").read_text("utf-8"))
     assert list(found["runs"]) == ["default", "reading"]
+    assert found["not_run"]["large"] == "the package paraqd-judge-lm is not installed"
     counts = found["counts"]
     assert counts["default"][pairs.ONCE]["rows"] > 0
     assert 0 < counts["default"][pairs.ONCE]["tokens"] <= counts["default"][pairs.ONCE]["cells"]

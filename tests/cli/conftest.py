@@ -111,7 +111,7 @@ def scorer(monkeypatch):
     """Have commands score with a `DigitScorer`, and return it."""
     made = DigitScorer()
 
-    def load(model, mode, threshold, *, threads=None, skip=True):
+    def load(model, mode, threshold, *, threads=None, skip=True, judge=None):
         made.asked = (model, mode, threshold)
         if threshold is not None:
             made.__init__(threshold)

@@ -244,7 +244,7 @@ def test_everything_a_caller_needs_is_public(file):
     model = paraqd.Model("reading", threshold=0.8)
     assert paraqd.score_file("other.csv", "two.csv", scorer=model, columns=columns).threshold == 0.8
     for scorer in (model, paraqd.Scorer.load("reading")):
-        with pytest.raises(paraqd.TableError, match="mode and threshold cannot be combined"):
+        with pytest.raises(paraqd.TableError, match="mode, judge and threshold cannot be combined"):
             paraqd.score_file("other.csv", "three.csv", scorer=scorer, threshold=0.9, columns=columns)
     with pytest.raises(paraqd.ModelError, match="nowhere does not exist") as caught:
         paraqd.score_file("other.csv", "three.csv", scorer="nowhere", columns=columns)

@@ -9,7 +9,7 @@ import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
 from paraqd.cli.marking import visible
-from paraqd.cli.options import OUTPUT, AsJson, Mode, Quiet, Threshold, names_in
+from paraqd.cli.options import OUTPUT, AsJson, JudgeName, Mode, Quiet, Threshold, names_in
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,6 +36,7 @@ def checklist(
         ),
     ] = Mode.fused.value,
     mode: Annotated[Mode | None, typer.Option(help="The mode for a model folder. Default: fused.")] = None,
+    judge: JudgeName = None,
     threshold: Threshold = None,
     capability: Annotated[
         list[str] | None,
@@ -71,8 +72,7 @@ def checklist(
     chosen = [name for given in capability or () for name in names_in(given) or ()]
     found = load_cases(cases, capabilities=chosen if capability else None)
     with Bar(shown=not quiet and stderr().is_terminal) as bar:
-        judge = _judge(scorer, mode, threshold, bar.update)
-        report = run_checklist(judge, found)
+        report = run_checklist(_judge(scorer, mode, judge, threshold, bar.update), found)
     if as_json:
         write_json({"scorer": scorer, **report.to_dict(failures=failures)})
     elif not quiet:
@@ -83,7 +83,7 @@ def checklist(
         raise typer.Exit(1)
 
 
-def _judge(scorer: str, mode: Mode | None, threshold: float | None, progress: Progress) -> Judge:
+def _judge(scorer: str, mode: Mode | None, judge: str | None, threshold: float | None, progress: Progress) -> Judge:
     """Load the scorer and return a function that judges pairs."""
     from paraqd.cli.options import load_scorer
 
@@ -91,8 +91,11 @@ def _judge(scorer: str, mode: Mode | None, threshold: float | None, progress: Pr
     if mode is not None and (named or scorer == _COSINE):
         raise typer.BadParameter(f"--mode applies only to a model folder, not to --scorer {scorer}")
     if scorer == _COSINE:
+        if judge is not None:
+            raise typer.BadParameter(f"--scorer {_COSINE} has no judge: leave out --judge {judge}")
         return _cosine(threshold, progress)
-    loaded = load_scorer(None if named else scorer, Mode(scorer) if named else mode or Mode.fused, threshold)
+    chosen = Mode(scorer) if named else mode or Mode.fused
+    loaded = load_scorer(None if named else scorer, chosen, threshold, judge=judge)
     return lambda pairs: loaded.score_pairs(pairs, progress=progress)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
-from paraqd.cli.options import FILES, AsJson, DataDir, Device, Encoding, Quiet
+from paraqd.cli.options import FILES, AsJson, DataDir, Device, Encoding, JudgeName, Quiet
 from paraqd.scoring.verdict import THRESHOLD
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def evaluate(
             help="Score the pairs with this model: default, the name of an encoder, or a model folder.",
         ),
     ] = None,
+    judge: JudgeName = None,
     threshold: Annotated[float, typer.Option(help="A pair is valid if its score is above this threshold.")] = THRESHOLD,
     intervals: Annotated[
         bool, typer.Option("--intervals/--no-intervals", help="Calculate 95 % intervals by resampling the questions.")
@@ -112,6 +113,7 @@ def evaluate(
             source,
             model=model,
             compare=compare,
+            judge=judge,
             threshold=threshold,
             intervals=intervals,
             scores_out=scores_out,

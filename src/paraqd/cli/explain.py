@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paraqd.cli.console import stdout, write_json
-from paraqd.cli.options import OUTPUT, AsJson, Mode, ModelName, ModeName, Threshold
+from paraqd.cli.options import OUTPUT, AsJson, JudgeName, Mode, ModelName, ModeName, Threshold
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +28,7 @@ def explain(
     ],
     model: ModelName = None,
     mode: ModeName = Mode.fused,
+    judge: JudgeName = None,
     threshold: Threshold = None,
     as_json: AsJson = False,
     quiet: Annotated[
@@ -47,7 +48,7 @@ def explain(
 
     if why := pair_problem(question, paraphrase):
         raise typer.BadParameter(why)
-    scorer = load_scorer(model, mode, threshold)
+    scorer = load_scorer(model, mode, threshold, judge=judge)
     try:
         verdict = scorer.score(question, paraphrase)
     except ValueError as error:

@@ -11,6 +11,7 @@ from paraqd.cli.options import AsJson, Quiet
 
 EXAMPLE = "Example: paraqd export models/first -o models/first-small"
 _CHECKED = 300
+_BITS = 8
 
 
 def export(
@@ -18,7 +19,7 @@ def export(
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="DIR", help="The output folder. Default: the model folder.")
     ] = None,
-    bits: Annotated[int, typer.Option(help="The number of bits per weight: 8, 16 or 32.")] = 8,
+    bits: Annotated[int, typer.Option(help="The number of bits per weight: 8, 16 or 32.")] = _BITS,
     check: Annotated[
         str | None,
         typer.Option(
@@ -33,6 +34,13 @@ def export(
             "more. Default: 0.02, or 0.05 for a judge.",
         ),
     ] = None,
+    as_package: Annotated[
+        bool,
+        typer.Option(
+            "--as-package",
+            help="Write a trained language-model judge as a package for pip.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -41,6 +49,11 @@ def export(
     The command compares the exported model's scores with the original model's scores. If they differ too much, nothing
     is written.
     """
+    if as_package:
+        if bits != _BITS or check is not None or most_moved is not None:
+            raise typer.BadParameter("--as-package cannot be combined with --bits, --check and --most-moved")
+        _write_package(model, out, as_json=as_json, quiet=quiet)
+        return
     from paraqd.data.datasets import load_pairs
     from paraqd.data.tables import TableError, open_table
     from paraqd.training.export import export_model
@@ -60,3 +73,15 @@ def export(
             f"{done.folder} is ready: {done.kind}, {done.megabytes:.1f} MB; 99 % of {done.pairs} scores changed by "
             f"less than {done.nearly_all:.4f} (mean {done.mean:.4f}, maximum {done.most:.4f})"
         )
+
+
+def _write_package(model: str, out: str | None, *, as_json: bool, quiet: bool) -> None:
+    from paraqd.judge_package import PACKAGE, write_judge_package
+
+    if out is None:
+        raise typer.BadParameter(f"--as-package needs a folder: pass -o {PACKAGE}")
+    folder = write_judge_package(model, out)
+    if as_json:
+        write_json({"folder": str(folder), "package": PACKAGE})
+    elif not quiet:
+        say(f"{folder} is ready: pip install {folder}")

@@ -22,6 +22,14 @@ class Mode(StrEnum):
     encoder = "encoder"
 
 
+class JudgeChoice(StrEnum):
+    """The use of the judges."""
+
+    small = "small"
+    cascade = "cascade"
+    large = "large"
+
+
 # --- inputs and outputs ---------------------------------------------------------------------------
 
 _TABLE = "a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on standard input."
@@ -70,6 +78,14 @@ ModelName = Annotated[
     ),
 ]
 ModeName = Annotated[Mode, typer.Option(help="fused, or encoder for the paper's cosine similarity.")]
+JudgeName = Annotated[
+    JudgeChoice | None,
+    typer.Option(
+        "--judge",
+        help="small: the small judge alone; cascade: also the language-model judge, for unsure pairs; large: the "
+        "language-model judge for every pair. Default: cascade if the package paraqd-judge-lm is installed.",
+    ),
+]
 Threshold = Annotated[
     float | None,
     typer.Option(
@@ -161,10 +177,19 @@ def checked_threshold(threshold: float | None) -> float | None:
 
 
 def load_scorer(
-    model: str | None, mode: Mode, threshold: float | None, *, threads: int | None = None, skip: bool = True
+    model: str | None,
+    mode: Mode,
+    threshold: float | None,
+    *,
+    threads: int | None = None,
+    skip: bool = True,
+    judge: str | None = None,
 ) -> Scorer:
-    """Load the scorer selected with ``--model``, ``--mode`` and ``--threshold`` (default: the shipped model)."""
+    """Load the scorer selected with ``--model``, ``--mode``, ``--judge`` and ``--threshold``.
+
+    The default is the shipped model.
+    """
     from paraqd.scoring.scorer import Scorer
 
     chosen = checked_threshold(threshold)
-    return Scorer.load(model, mode=mode.value, threshold=chosen, threads=threads, skip=skip)
+    return Scorer.load(model, mode=mode.value, threshold=chosen, threads=threads, skip=skip, judge=judge)

@@ -14,6 +14,7 @@ from paraqd.cli.options import (
     FILES,
     OUTPUT,
     SPEED,
+    JudgeName,
     Mode,
     ModelName,
     ModeName,
@@ -58,6 +59,7 @@ def score(
     ] = None,
     model: ModelName = None,
     mode: ModeName = Mode.fused,
+    judge: JudgeName = None,
     threshold: Threshold = None,
     only: Annotated[Only | None, typer.Option(help="Keep only the rows with this verdict.")] = None,
     why: Annotated[
@@ -123,9 +125,9 @@ def score(
         raise typer.BadParameter("--workers and --engine need an output file or folder: pass -o")
     scorer: Any
     if several:
-        scorer = Model(model, mode.value, checked_threshold(threshold), skip)
+        scorer = Model(model, mode.value, checked_threshold(threshold), skip, judge and judge.value)
     else:
-        scorer = load_scorer(model, mode, threshold, threads=threads, skip=skip)
+        scorer = load_scorer(model, mode, threshold, threads=threads, skip=skip, judge=judge)
     show = _json_lines if as_json else _Grid()
     with running(run, quiet=quiet, rows_on_terminal=out is None) as options:
         report = score_file(

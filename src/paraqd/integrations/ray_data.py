@@ -22,7 +22,7 @@ class ScoreBatches:
 
     Parameters
     ----------
-    model, mode, threshold, skip
+    model, mode, threshold, skip, judge
         Passed to `paraqd.Scorer.load`.
     question_column, paraphrase_column : str
         The names of the columns that contain the questions and paraphrases.
@@ -44,8 +44,9 @@ class ScoreBatches:
         why: bool = False,
         threads: int = 1,
         skip: bool = True,
+        judge: str | None = None,
     ) -> None:
-        self._scorer = Model(model, mode, threshold, skip).load(threads)
+        self._scorer = Model(model, mode, threshold, skip, judge).load(threads)
         self._columns = Columns(question=question_column, paraphrase=paraphrase_column)
         self._added = ADDED_WITH_WHY if why else ADDED
 

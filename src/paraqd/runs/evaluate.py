@@ -15,6 +15,7 @@ from paraqd.errors import ModelError
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.report import Report, Scored, build_report
 from paraqd.generators.encoder import DEFAULT_ENCODER, EncoderError, encoder_folder, load_encoder
+from paraqd.parameters import named
 from paraqd.progress import Progress, silent
 from paraqd.runs.evaluate_scores import (
     SCORE,
@@ -40,6 +41,7 @@ def evaluate_file(
     *,
     model: str | Path | None = None,
     compare: str | Path | None = None,
+    judge: str | None = None,
     threshold: float = THRESHOLD,
     intervals: bool = True,
     scores_out: str | Path | None = None,
@@ -66,6 +68,9 @@ def evaluate_file(
         ignored.
     compare : str or Path, optional
         A second file of scores for the same pairs, or a second model to compare.
+    judge : str, optional
+        ``small``, ``cascade`` or ``large``, as in `Scorer.load`. It applies to ``model`` and ``compare``, but not to
+        encoders.
     threshold : float
         A pair is valid if its score is greater than this threshold.
     intervals : bool
@@ -134,11 +139,14 @@ def evaluate_file(
     scored, other = scored_in(source, pairs, options), None
     if second is not None and not by_model:
         other = scored_elsewhere(second, source, pairs, options)
-    models: dict[str, Callable[[Progress], Scored]] = {}
-    if scored is None:
-        models[_FIRST] = _load(str(model or DEFAULT_SCORER), _FIRST, pairs, device, threshold)
+    names = {_FIRST: str(model or DEFAULT_SCORER)} if scored is None else {}
     if second is not None and by_model:
-        models[_SECOND] = _load(second, _SECOND, pairs, device, threshold)
+        names[_SECOND] = second
+    if judge is not None and not any(map(holds_scorer, names.values())):
+        raise EvaluationError(
+            f"{named('judge', judge)} has no effect, because no pair is scored by a model with a judge"
+        )
+    models = {option: _load(name, option, pairs, device, threshold, judge) for option, name in names.items()}
     if scored is None and model is None:
         say(f"there is no column {SCORE!r}, so the pairs are scored with the model {DEFAULT_SCORER}")
     scored = scored or models[_FIRST](progress)
@@ -177,16 +185,21 @@ def _names_model(text: str) -> bool:
 
 
 def _load(
-    name_or_folder: str, option: str, pairs: Sequence[Pair], device: str | None, threshold: float
+    name_or_folder: str,
+    option: str,
+    pairs: Sequence[Pair],
+    device: str | None,
+    threshold: float,
+    judge: str | None,
 ) -> Callable[[Progress], Scored]:
-    """Load a model, and return a function that scores the pairs with the model.
+    """Load a model, and return a function that scores the pairs with the model. An encoder has no ``judge``.
 
     All models are loaded before the first pair is scored, so a wrong name or device is reported immediately.
     """
     texts = [(pair.question, pair.paraphrase) for pair in pairs]
     if holds_scorer(name_or_folder):
         try:
-            scorer = Scorer.load(name_or_folder, threshold=threshold)
+            scorer = Scorer.load(name_or_folder, threshold=threshold, judge=judge)
         except ModelError as error:
             raise EvaluationError(f"{option} {name_or_folder}: {error}") from None
 

@@ -93,6 +93,7 @@ def score_file(
     show: Show | None = None,
     scorer: PairScorer | Model | str | Path | None = None,
     mode: str | None = None,
+    judge: str | None = None,
     threshold: float | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     only: str | None = None,
@@ -124,6 +125,8 @@ def score_file(
         With several workers, a loaded scorer is not accepted, because each worker loads the model itself.
     mode : str, optional
         ``fused`` (the default), or ``encoder`` for the cosine of a bi-encoder. Only for a model's name or folder.
+    judge : str, optional
+        ``small``, ``cascade`` or ``large``, as in `Scorer.load`. Only for a model's name or folder.
     threshold : float, optional
         A pair is valid if its score is greater than this threshold (default: the model's threshold). Only for a model's
         name or folder.
@@ -175,7 +178,7 @@ def score_file(
         raise TableError(f"{place.given} is a folder: pass {named('out', 'NAME/')} to choose the folder for the parts")
     if out is None and several:
         raise TableError(f"several workers need an output: pass {named('out', 'NAME.csv')} or another file or folder")
-    model, loaded = _loaded(_model(scorer, mode, threshold), threads, several=several)
+    model, loaded = _loaded(_model(scorer, mode, judge, threshold), threads, several=several)
     names = ScoreColumns(columns, why, overwrite_columns)
     inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)
     for line in names.notes():
@@ -239,14 +242,16 @@ def _report(counts: _Sums, outcome: Outcome, source: str, out: str, scorer: Pair
 
 
 def _model(
-    scorer: PairScorer | Model | str | Path | None, mode: str | None, threshold: float | None
+    scorer: PairScorer | Model | str | Path | None, mode: str | None, judge: str | None, threshold: float | None
 ) -> PairScorer | Model:
     """Return a loaded scorer or a `Model` unchanged, or the `Model` for a name or folder."""
     if scorer is None or isinstance(scorer, str | Path):
         name = str(scorer.expanduser().absolute()) if isinstance(scorer, Path) else scorer
-        return Model(name, mode or "fused", threshold)
-    if mode is not None or threshold is not None:
-        raise TableError("mode and threshold cannot be combined with a loaded scorer or a Model, which has its own")
+        return Model(name, mode or "fused", threshold, judge=judge)
+    if (mode, judge, threshold) != (None, None, None):
+        raise TableError(
+            "mode, judge and threshold cannot be combined with a loaded scorer or a Model, which has its own"
+        )
     return scorer
 
 

@@ -44,6 +44,8 @@ class Model:
         A pair is valid if its score is greater than this threshold (default: the model's threshold).
     skip : bool
         Skip the judge for pairs that the rules alone decide.
+    judge : str, optional
+        ``small``, ``cascade`` or ``large``, as in `Scorer.load`.
 
     """
 
@@ -51,12 +53,20 @@ class Model:
     mode: str = "fused"
     threshold: float | None = None
     skip: bool = True
+    judge: str | None = None
 
     def load(self, threads: int | None = None) -> PairScorer:
         """Load the scorer."""
         from paraqd.scoring.scorer import Scorer
 
-        return Scorer.load(self.model, mode=self.mode, threshold=self.threshold, threads=threads, skip=self.skip)
+        return Scorer.load(
+            self.model,
+            mode=self.mode,
+            threshold=self.threshold,
+            threads=threads,
+            skip=self.skip,
+            judge=self.judge,
+        )
 
 
 @dataclass(frozen=True)

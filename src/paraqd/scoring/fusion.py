@@ -73,9 +73,11 @@ class Fusion:
 
         """
         try:
-            weights = {str(name): _number(weight) for name, weight in facts["weights"].items()}
-            given = {name: _number(facts[name]) for name in ("model_weight", "ceiling", "presumed") if name in facts}
-            fusion = cls(_number(facts["bias"]), weights, **given)
+            weights = {str(name): checked_number(weight) for name, weight in facts["weights"].items()}
+            given = {
+                name: checked_number(facts[name]) for name in ("model_weight", "ceiling", "presumed") if name in facts
+            }
+            fusion = cls(checked_number(facts["bias"]), weights, **given)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise ModelError("the model's fusion cannot be read: install or train the model again") from None
         if given.get("ceiling") == math.inf:  # JSON has no infinity, but 1e999 is read as one
@@ -141,7 +143,8 @@ class Fusion:
         return tuple(found[i] for i in order)
 
 
-def _number(value: object) -> float:
+def checked_number(value: object) -> float:
+    """Return a number from a JSON file as a float, or raise a TypeError if the value is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{value!r} is not a number")
     return float(value)

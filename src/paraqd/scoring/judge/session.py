@@ -102,7 +102,8 @@ class OnnxModel:
                     self._loaded[key] = make()
         return self._loaded[key]
 
-    def _session(self, threads: int) -> Any:
+    def _session(self, threads: int, *, spinning: bool = True) -> Any:
+        """Load the model. If ``spinning`` is False, threads sleep whenever they have to wait for others."""
         import onnxruntime
 
         content = read_verified(self.folder / ONNX_FILE, self._hashes.get(ONNX_FILE))
@@ -114,6 +115,8 @@ class OnnxModel:
         options.add_session_config_entry(
             "session.force_spinning_stop", "1"
         )  # threads that spin while idle slow down the others
+        if not spinning:
+            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
             return onnxruntime.InferenceSession(
                 content, options, providers=["CPUExecutionProvider"], disabled_optimizers=NOT_FUSED
