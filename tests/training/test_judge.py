@@ -21,13 +21,13 @@ from paraqd.progress import silent
 from paraqd.scoring.judge.pair_tokens import PairTokenizer
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.export import export_model
-from paraqd.training.fused_scorer import tokenized
 from paraqd.training.judge_batches import NO_ROW, DeviceRows, plan_epoch
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
 from paraqd.training.judge_tokens import tokenize_pairs
 from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.quantisation_aware import round_rows
 from paraqd.training.settings import JudgeSettings, TrainingError, TrainingStopped
+from paraqd.training.work_folder import tokenized
 
 
 @pytest.fixture(scope="module")
