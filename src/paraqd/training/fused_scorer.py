@@ -97,25 +97,21 @@ def train_scorer(
     return train_on_pairs(files, recipe, folder, work=place, device=device, restart=restart, progress=progress)
 
 
-def prepare_scorer(
-    recipe: JudgeRecipe, out: str | Path, *, work: str | Path | None = None, progress: Progress = silent, **options: Any
-) -> Path:
-    """Create a recipe's pairs and their tokens, and return the work folder. Training then needs no data sets.
+def prepare_scorer(recipe: JudgeRecipe, work: Path, *, progress: Progress = silent, **options: Any) -> None:
+    """Create a recipe's pairs and their tokens in the work folder. Training then needs no data sets.
 
     ``options`` are passed to `work_folder.recipe_pairs`.
     """
     from transformers import AutoTokenizer
 
     _check_models(recipe)
-    place = work_folder(Path(out), work)
-    files = recipe_pairs(recipe, place, progress=progress, **options)
+    files = recipe_pairs(recipe, work, progress=progress, **options)
     with quiet():
         tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
         for name, path in files.train.items():
-            store_tokens(path, tokenizer, place / "tokens", recipe.data.train[name].weight, progress=progress)
+            store_tokens(path, tokenizer, work / "tokens", recipe.data.train[name].weight, progress=progress)
         for path in files.validation.values():
-            store_tokens(path, tokenizer, place / "tokens", 1.0, progress=progress)
-    return place
+            store_tokens(path, tokenizer, work / "tokens", 1.0, progress=progress)
 
 
 def train_on_pairs(

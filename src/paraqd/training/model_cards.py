@@ -81,8 +81,8 @@ def language_judge_card(facts: Mapping[str, Any]) -> str:
         *_front_matter(facts, base=facts["base"], library="paraqd", task="text-classification"),
         "This model gives paraqd a second opinion on whether a paraphrase of a math word problem is still the same"
         " problem. A causal language model reads the question, the paraphrase and the question again. Three heads"
-        " predict whether the paraphrase is valid, the kind of fault and the tokens at fault. It is asked about pairs of"
-        f" which the small judge of `{cascade['model']}` is unsure, and it works only together with that model.",
+        " predict whether the paraphrase is valid, the kind of fault and the tokens at fault. It is asked about pairs"
+        f" of which the small judge of `{cascade['model']}` is unsure, and it works only together with that model.",
         "",
         "## Training data",
         "| set | pairs | drawn per epoch | content |",
@@ -98,8 +98,8 @@ def language_judge_card(facts: Mapping[str, Any]) -> str:
         f" learning rate {settings['learning_rate']:g}, {settings['batch_tokens']:,} tokens per batch, seed"
         f" {settings['seed']}. In the last {settings['rounded_share']:.0%} of the steps, the weights of the linear maps"
         " are rounded to 4 bits, as in the exported file. The vocabulary is cut to"
-        f" {facts['vocabulary']['tokens']:,} tokens. On {facts['export']['pairs']} validation pairs, the exported judge's"
-        f" probability differs from the trained judge's by {facts['export']['mean']:.4f} on average.",
+        f" {facts['vocabulary']['tokens']:,} tokens. On {facts['export']['pairs']} validation pairs, the exported"
+        f" judge's probability differs from the trained judge's by {facts['export']['mean']:.4f} on average.",
         "",
         "## Validation",
         "The validation questions and their near twins are not in the training data. The weights of the answers are"
