@@ -1,7 +1,9 @@
 """Fit the cascade, in which a larger judge is asked about pairs of which the small judge is unsure.
 
 The fit needs validation pairs, the findings of the rules, and the log-odds of both judges. Its result tells the scorer
-when to ask the larger judge and how to weigh both answers; see `scoring.second_opinion`.
+when to ask the larger judge and how to weigh both answers; see `scoring.second_opinion`. The weights are fitted to all
+pairs that the rules do not decide. The share of the small judge is chosen on the pairs about which the larger judge is
+asked, if both labels occur among them.
 """
 
 from __future__ import annotations
@@ -9,7 +11,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -140,22 +141,25 @@ def fit_cascade(
 
     """
     table = _Table.join(opinions, large)
-    if not len(table.labels):
-        raise TrainingError("there are no validation pairs to which the cascade can be fitted")
-    losses = {
-        share: table.loss(table.held_out(share, fusion_settings), table.asked(small, settings))
-        for share in settings.first_share
-    }
+    first = np.array([small.log_odds(found, odds) for found, odds in zip(table.features, table.small, strict=True)])
+    # no judge is asked about pairs that the rules decide
+    open_pairs = np.array([not small.decided(found) for found in table.features], dtype=bool)
+    asked = (settings.low < first) & (first < settings.high) & open_pairs
+    chosen_on = next((rows for rows in (asked, open_pairs) if len({*table.labels[rows].tolist()}) == 2), None)
+    if chosen_on is None:
+        raise TrainingError(
+            "the cascade cannot be fitted: among the validation pairs that the rules do not decide, one label does not "
+            "occur"
+        )
+    held_out = {share: table.held_out(share, open_pairs, fusion_settings) for share in {0.0, *settings.first_share}}
+    losses = {share: table.loss(held_out[share], chosen_on) for share in settings.first_share}
     best = min(losses, key=lambda share: (losses[share], share))
-    fusion = table.fit(np.arange(len(table.labels)), best, fusion_settings)
-    first = table.log_odds(small, table.small)
-    both = table.held_out(best, fusion_settings)
-    asked, decided = table.asked(small, settings), table.decided(small)
+    fusion = table.fit(np.flatnonzero(open_pairs), best, fusion_settings)
     scored = {
         "small": first,
-        "large": table.held_out(0.0, fusion_settings),
-        "both": np.where(decided, first, both),
-        "cascade": np.where(asked, both, first),
+        "large": held_out[0.0],
+        "both": np.where(open_pairs, held_out[best], first),
+        "cascade": np.where(asked, held_out[best], first),
     }
     return {
         "cascade": {
@@ -211,20 +215,6 @@ class _Table:
         for name in dict.fromkeys(self.names.tolist()):
             yield name, self.names == name
 
-    def log_odds(self, fusion: Fusion, model: Floats) -> Floats:
-        """Return each pair's log-odds from a fusion, given the log-odds of the judge."""
-        return np.array([fusion.log_odds(found, odds) for found, odds in zip(self.features, model, strict=True)])
-
-    def decided(self, small: Fusion) -> NDArray[np.bool_]:
-        """Return a mask of the pairs that the rules decide, so that no judge is asked."""
-        return np.array([small.decided(found) for found in self.features])
-
-    def asked(self, small: Fusion, settings: CascadeSettings) -> NDArray[np.bool_]:
-        """Return a mask of the pairs about which the larger judge is asked."""
-        odds = self.log_odds(small, self.small)
-        asked: NDArray[np.bool_] = (settings.low < odds) & (odds < settings.high) & ~self.decided(small)
-        return asked
-
     def shares(self) -> Floats:
         """Return each pair's weight. All sets have the same total weight."""
         sizes = Counter(self.names.tolist())
@@ -241,8 +231,11 @@ class _Table:
             settings=settings,
         )
 
-    def held_out(self, first_share: float, settings: FusionSettings) -> Floats:
-        """Return each pair's log-odds from a fusion that was fitted to pairs of other questions."""
+    def held_out(self, first_share: float, fitted: NDArray[np.bool_], settings: FusionSettings) -> Floats:
+        """Return each pair's log-odds from a fusion of both judges that never saw the pair's question.
+
+        ``fitted`` is a mask of the pairs to which the fusion is fitted.
+        """
         folds = np.array(
             [hashlib.sha256(f"fold|{name}".encode()).digest()[0] % settings.folds for name in self.questions]
         )
@@ -251,14 +244,12 @@ class _Table:
         for fold in range(settings.folds):
             mine = np.flatnonzero(folds == fold)
             if len(mine):
-                fitted = self.fit(np.flatnonzero(folds != fold), first_share, settings)
-                odds[mine] = [fitted.log_odds(self.features[i], model[i]) for i in mine]
+                fusion = self.fit(np.flatnonzero((folds != fold) & fitted), first_share, settings)
+                odds[mine] = [fusion.log_odds(self.features[i], model[i]) for i in mine]
         return odds
 
     def loss(self, odds: Floats, rows: NDArray[np.bool_]) -> float:
         """Return the mean log-loss of some rows. Both labels have the same total weight, and so have all sets."""
-        if not rows.any():
-            return math.inf
         shares = self.shares()[rows]
         labels = self.labels[rows]
         for label in (0, 1):
