@@ -95,7 +95,7 @@ def data(tmp_path_factory):
         {
             "id": f"s{n}",
             "question": f"A ferry carries {n + 9} cars on each of 4 trips. How many cars does it carry?",
-            "paraphrase": f"4 trips, {n + 9} cars {'in all' if n % 3 else 'on each'}: how many cars cross with the ferry?",
+            "paraphrase": f"4 trips, {n + 9} cars {'in all' if n % 3 else 'on each'}: how many cars cross by ferry?",
             "label": int(n % 3 == 0),
         }
         for n in range(16)
@@ -217,7 +217,7 @@ def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path
     assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none"]) == 0
     made = sorted(Path("work/pairs").iterdir())
     model = ["--set", f"language_judge.model='{language_model}'"]
-    assert run([*command, "--out", "lm", "--judge", "large", *model]) == 0
+    assert run([*command, *place, "--out", "lm", "--judge", "large", *model]) == 0
     assert sorted(Path("work/pairs").iterdir()) == made
     assert list(Path("work/tokens").iterdir()) and list(Path("work/language/tokens").iterdir())
 

@@ -11,7 +11,7 @@ RESERVED = 2000
 
 
 def reserved_questions(
-    rows: Sequence[Mapping[str, Any]], written: Collection[str], *, count: int = RESERVED
+    rows: Sequence[Mapping[str, Any]], written: Collection[str], *, count: int | None = None
 ) -> list[Mapping[str, Any]]:
     """Return about ``count`` corpus questions that training does not use.
 
@@ -24,14 +24,17 @@ def reserved_questions(
         The rows of the data set ``questions``.
     written : collection of str
         The ids of the questions that have written rewrites.
+    count : int, optional
+        The number of questions to reserve (default: 2,000, but at most a tenth of the rows).
 
     Examples
     --------
     >>> rows = [{"id": name, "skeleton": name[0]} for name in ("a1", "a2", "b1")]
-    >>> [row["id"] for row in reserved_questions(rows, {"b1"})]
+    >>> [row["id"] for row in reserved_questions(rows, {"b1"}, count=1)]
     ['a1', 'a2']
 
     """
+    wanted = min(RESERVED, len(rows) // 10) if count is None else count
     taken = {row["skeleton"] for row in rows if str(row["id"]) in written}
     groups: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -39,7 +42,7 @@ def reserved_questions(
             groups[row["skeleton"]].append(row)
     found: list[Mapping[str, Any]] = []
     for skeleton in sorted(groups, key=lambda each: hashlib.sha256(f"reserved|{each}".encode()).digest()):
-        if len(found) >= count:
+        if len(found) >= wanted:
             break
         found += groups[skeleton]
     return found
