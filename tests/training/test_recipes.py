@@ -46,6 +46,12 @@ def test_the_recipe_default_declares_the_language_judge_and_the_cascade():
     assert set(fewer.language_judge.shares) == set(judge.shares) - {"rules"}
 
 
+def test_the_shares_of_the_language_judge_belong_to_its_sets():
+    recipe = load_judge_recipe("default", {"language_judge.shares.nothing": 0.5})
+    with pytest.raises(TrainingError, match="there is no training set 'nothing'"):
+        language_settings(recipe)
+
+
 def test_a_recipe_without_a_language_judge_trains_a_small_judge(tmp_path):
     from importlib import resources
 
@@ -105,7 +111,6 @@ def test_a_recipe_can_be_a_users_own_file(tmp_path):
         ("default", {"language_judge.pairs": 0}, "pairs must be at least 1"),
         ("default", {"language_judge.least_count": 0}, "least_count must be at least 1"),
         ("default", {"language_judge.shares.rules": 2.0}, "shares must be fractions"),
-        ("default", {"language_judge.shares.nothing": 0.5}, "no training set 'nothing'"),
         ("default", {"language_judge.speed": 1}, "has an invalid value"),
         ("default", {"cascade.first_share": []}, "first_share must be a list of numbers"),
         ("default", {"cascade.low": 2.0}, "low must be below high"),

@@ -25,7 +25,7 @@ def reserved_questions(
     written : collection of str
         The ids of the questions that have written rewrites.
     count : int, optional
-        The number of questions to reserve (default: 2,000, but at most a tenth of the rows).
+        The number of questions to reserve (default: 2,000, but at most a tenth of those that could be).
 
     Examples
     --------
@@ -34,12 +34,13 @@ def reserved_questions(
     ['a1', 'a2']
 
     """
-    wanted = min(RESERVED, len(rows) // 10) if count is None else count
     taken = {row["skeleton"] for row in rows if str(row["id"]) in written}
     groups: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         if row["skeleton"] not in taken:
             groups[row["skeleton"]].append(row)
+    free = sum(map(len, groups.values()))
+    wanted = min(RESERVED, free // 10) if count is None else count
     found: list[Mapping[str, Any]] = []
     for skeleton in sorted(groups, key=lambda each: hashlib.sha256(f"reserved|{each}".encode()).digest()):
         if len(found) >= wanted:

@@ -84,6 +84,9 @@ def language_settings(recipe: JudgeRecipe) -> LanguageJudgeSettings:
     """Return a recipe's settings for the language-model judge."""
     if recipe.language_judge is None:
         raise TrainingError(f"the recipe {recipe.name} has no section language_judge: it trains only a small judge")
+    unknown = sorted(set(recipe.language_judge.shares) - set(recipe.data.train))
+    if unknown:
+        raise TrainingError(f"language_judge.shares: there is no training set {unknown[0]!r} in the recipe")
     return recipe.language_judge
 
 
@@ -167,7 +170,7 @@ def train_language_weights(
             tokens,
             settings=settings.training,
             device=device,
-            draw=draw_rows(sizes, settings),
+            draw=draw_rows(sizes, settings.shares, settings.pairs),
             checkpoints=checkpoints,
             stage="language-model judge",
             progress=progress,
@@ -185,14 +188,13 @@ def train_language_weights(
     return weights
 
 
-def draw_rows(sizes: Mapping[str, int], settings: LanguageJudgeSettings) -> DrawRows:
+def draw_rows(sizes: Mapping[str, int], shares: Mapping[str, float], pairs: int) -> DrawRows:
     """Return a function that draws the rows of an epoch from sets that are joined in the given order.
 
-    >>> settings = LanguageJudgeSettings(
-    ...     model="m", start="", least_count=1, texts=(), pairs=10, shares={"b": 0.3}, training=JudgeSettings()
-    ... )
-    >>> rows = draw_rows({"a": 2, "b": 100}, settings)(np.random.default_rng(1))
-    >>> rows[:2].tolist(), len(rows), rows[2:].min() >= 2
+    From a set with a share, this share of ``pairs`` is drawn. Other sets are used whole.
+
+    >>> rows = draw_rows({"a": 2, "b": 100}, {"b": 0.3}, 10)(np.random.default_rng(1))
+    >>> rows[:2].tolist(), len(rows), bool(rows[2:].min() >= 2)
     ([0, 1], 5, True)
     """
 
@@ -200,9 +202,8 @@ def draw_rows(sizes: Mapping[str, int], settings: LanguageJudgeSettings) -> Draw
         found, start = [np.zeros(0, dtype=np.int64)], 0
         for name, size in sizes.items():
             rows = np.arange(start, start + size)
-            if name in settings.shares:
-                most = max(1, int(settings.shares[name] * settings.pairs))
-                rows = rng.choice(rows, min(size, most), replace=False)
+            if name in shares:
+                rows = rng.choice(rows, min(size, max(1, int(shares[name] * pairs))), replace=False)
             found.append(rows)
             start += size
         return np.concatenate(found)

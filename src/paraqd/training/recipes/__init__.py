@@ -245,7 +245,7 @@ def _judge_recipe(table: dict[str, Any]) -> JudgeRecipe:
     large = {name: table.pop(name) for name in ("language_judge", "cascade") if name in table}
     if len(large) == 1:
         raise TrainingError("a recipe needs both sections, language_judge and cascade, or neither")
-    recipe = JudgeRecipe(
+    return JudgeRecipe(
         data=JudgeData(
             generator=GeneratorRecipe(**data.pop("generator")),
             operators=tuple(data.pop("operators")),
@@ -266,11 +266,6 @@ def _judge_recipe(table: dict[str, Any]) -> JudgeRecipe:
         cascade=_cascade(large["cascade"]) if large else None,
         **table,
     )
-    if recipe.language_judge is not None:
-        unknown = sorted(set(recipe.language_judge.shares) - set(recipe.data.train))
-        if unknown:
-            raise TrainingError(f"language_judge.shares: there is no training set {unknown[0]!r} in the recipe")
-    return recipe
 
 
 def _check_settings(*tables: Mapping[str, Any]) -> None:
