@@ -77,10 +77,10 @@ def store_tokens(
     path: Path, tokenizer: Any, folder: Path, weight: float, *, max_length: int = MAX_LENGTH, progress: Progress
 ) -> Path:
     """Tokenise a file's pairs, unless their tokens are already in ``folder``, and return the file of the tokens."""
-    rules = f"{PREPARATION}|{tokenizer.backend_tokenizer.to_str()}"
-    if max_length != MAX_LENGTH:
-        rules += f"|{max_length}"
-    rules = hashlib.sha256(rules.encode()).hexdigest()[:8]
+    described = json.loads(tokenizer.backend_tokenizer.to_str())
+    described["truncation"] = described["padding"] = None  # every call sets these
+    text = json.dumps([PREPARATION, max_length, described], sort_keys=True)
+    rules = hashlib.sha256(text.encode()).hexdigest()[:8]
     stored = folder / f"{path.name.partition('.')[0]}-{sha256_of(path)[:12]}-{rules}-{weight:g}.npz"
     if not stored.is_file():
         pairs = list(read_faults(path))
