@@ -263,6 +263,7 @@ def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, op
         (("--weights-only", "--prepare-only"), "pass one of them"),
         (("--small", "reading"), "does not hold a scorer with a small judge"),
         (("--set", "language_judge.model='nobody'"), "language model nobody"),
+        (("--start", "nowhere"), "nowhere has no language-model judge to start from"),
         (("--epochs", "0"), "epochs must be at least 1"),
     ],
 )

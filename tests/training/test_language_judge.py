@@ -27,7 +27,12 @@ from paraqd.training.judge_model import load_causal_base
 from paraqd.training.judge_tokens import read_tokens, repeat_questions
 from paraqd.training.judge_training import judge_scores
 from paraqd.training.language_folder import train_language_judge
-from paraqd.training.language_judge import find_prepared, train_language_weights, validation_odds
+from paraqd.training.language_judge import (
+    find_prepared,
+    train_language_weights,
+    training_facts,
+    validation_odds,
+)
 from paraqd.training.language_weights import load_weights
 from paraqd.training.pair_files import pair_settings
 from paraqd.training.quantisation_aware import exact_weights, finish_rounding, round_blocks, start_rounding
@@ -208,6 +213,17 @@ print(train_language_weights(made, Path(sys.argv[1]), device="cpu"))
     assert set(validation_odds(tmp_path / "w")) == {"synthetic"}
 
 
+def test_the_same_language_model_may_be_elsewhere_on_another_machine(trained, tmp_path, causal_base):
+    done, work, made = trained
+    shutil.copytree(causal_base, tmp_path / "elsewhere")
+    moved = recipe(tmp_path / "elsewhere")
+    assert train_language_weights(moved, work, device="cpu") == work / "language" / "weights"  # trains nothing
+    (tmp_path / "elsewhere" / "model.safetensors").write_bytes(b"another model")
+    with pytest.raises(TrainingError, match="--restart"):
+        train_language_weights(moved, work, device="cpu")
+    assert done.facts["source_sha256"] == training_facts(made, {})["source_sha256"]
+
+
 class Killed(Exception):
     pass
 
@@ -249,3 +265,10 @@ def test_what_is_missing_is_one_line(tmp_path, causal_base, pairs):
         with pytest.raises(TrainingError, match=told):
             train_language_judge(recipe(value), tmp_path / "out", work=tmp_path / "work", device="cpu")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_start_is_reported_before_anything_is_prepared(tmp_path):
+    made = recipe("nowhere", **{"language_judge.start": str(tmp_path / "start")})
+    with pytest.raises(TrainingError, match="has no language-model judge to start from"):
+        train_language_judge(made, tmp_path / "out", work=tmp_path / "work", device="cpu")
+    assert not (tmp_path / "work").exists()

@@ -38,13 +38,14 @@ from paraqd.training.cascade_fitting import (
 from paraqd.training.judge_tokens import JudgeTokens, join_tokens, read_tokens, repeat_questions
 from paraqd.training.judge_training import DrawRows, judge_scores, train_judge
 from paraqd.training.language_weights import (
-    WEIGHTS_FILE,
     base_path,
     cut_tokenizer,
     load_cut_base,
     load_weights,
     replace_weights,
     save_weights,
+    source_digest,
+    source_files,
     wrap_tokenizer,
 )
 from paraqd.training.pair_files import MANIFEST, PairFiles, pair_settings
@@ -103,9 +104,10 @@ def prepare_language_judge(
 
     ``small`` is the scorer to which the judge will be fitted. ``options`` are passed to `work_folder.recipe_pairs`.
     """
-    language_settings(recipe)
-    scorer = SmallScorer.load(small)
+    settings, scorer = language_settings(recipe), SmallScorer.load(small)
     prepared = find_prepared(recipe, work)
+    if prepared is None:
+        source_files(settings.model, settings.start)  # a missing model is reported before the pairs are created
     opinions = _opinions_file(work, scorer)
     if prepared is None or not opinions.is_file():
         files = recipe_pairs(recipe, work, data_dir=data_dir, progress=progress, **options)
@@ -155,6 +157,8 @@ def train_language_weights(
         raise TrainingError(f"{work} has no prepared tokens for this recipe: run the command with --prepare-only first")
     parts = {name: read_tokens(path) for name, path in prepared.train.items()}
     facts = training_facts(recipe, parts)
+    # the same language model may have another path on another machine
+    facts = {name: value for name, value in facts.items() if name not in ("base", "start")}
     begin_training(prepared.folder, facts, restart=restart, results=("checkpoints", _WEIGHTS))
     weights = prepared.folder / _WEIGHTS
     if (weights / _ODDS).is_file():  # this file is written last
@@ -218,6 +222,7 @@ def training_facts(recipe: JudgeRecipe, parts: Mapping[str, JudgeTokens]) -> dic
         "recipe": recipe.name,
         "base": _name(settings.model),
         "start": _name(settings.start) if settings.start else "",
+        "source_sha256": source_digest(settings.model, settings.start),
         "settings": asdict(settings.training),
         "pairs": settings.pairs,
         "shares": dict(settings.shares),
@@ -347,8 +352,6 @@ def _untrained(settings: LanguageJudgeSettings, prepared: Prepared) -> Any:
     if not settings.start:
         return load_cut_base(settings.model, Tokenizer.from_file(str(prepared.tokenizer_file)), prepared.old_ids)
     start = Path(settings.start)
-    if not (start / WEIGHTS_FILE).is_file():
-        raise TrainingError(f"{start} has no language-model judge to start from: it has no {WEIGHTS_FILE}")
     if (start / TOKENIZER_FILE).read_bytes() != prepared.tokenizer_file.read_bytes():
         raise TrainingError(f"{start} has another vocabulary than the prepared tokens: prepare them again")
     return load_weights(start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.files import sha256_of
 from paraqd.generators.causal import PACKAGED_MODEL, packaged_model_file
 from paraqd.model_folder import TOKENIZER_FILE
 from paraqd.training.causal_onnx import Shape
@@ -27,6 +29,25 @@ def base_path(model: str) -> Path:
     if not (path.is_file() and path.suffix == ".gguf") and not (path / CONFIG_FILE).is_file():
         raise TrainingError(f"language model {model}: use {PACKAGED_MODEL}, a .gguf file or a model folder")
     return path
+
+
+def source_files(model: str, start: str) -> list[Path]:
+    """Return the files of the weights with which training starts: those of ``start``, or of the language model.
+
+    Raise an exception if they are missing.
+    """
+    if start:
+        for name in (WEIGHTS_FILE, TOKENIZER_FILE):
+            if not (Path(start) / name).is_file():
+                raise TrainingError(f"{start} has no language-model judge to start from: it has no {name}")
+        return [Path(start) / WEIGHTS_FILE]
+    path = base_path(model)
+    return sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
+
+
+def source_digest(model: str, start: str) -> str:
+    """Return a hash of the weights with which training starts."""
+    return hashlib.sha256("".join(map(sha256_of, source_files(model, start))).encode()).hexdigest()
 
 
 def wrap_tokenizer(tokenizer: Any) -> Any:
