@@ -16,6 +16,7 @@ pytest.importorskip("spacy")
 from paraqd import Scorer
 from paraqd.cli.main import run
 from paraqd.data.datasets import written_split
+from paraqd.model_folder import read_model_folder
 
 pytestmark = pytest.mark.usefixtures("single_thread")
 # the recipe's own path: every set, the generator of f9, teachers and both stages, only smaller
@@ -33,9 +34,11 @@ SMALL = (
     "--set",
     "data.train.synthetic_composed.most=3",
     "--set",
+    "data.train.styles_composed.most=3",
+    "--set",
     'data.operators=["NumToWords", "ClumsyGrammar", "NumberChange", "QuestionTruncation", "Typography+NumberChange"]',
 )
-FEW_SETS = ("--without", "synthetic,synthetic_composed,strangers,fluent", "--teacher", "none")
+FEW_SETS = ("--without", "synthetic,synthetic_composed,styles,styles_composed,strangers,fluent", "--teacher", "none")
 
 
 def written(number):
@@ -55,9 +58,9 @@ def written(number):
 
 
 def first_problems(folder):
-    """Write one valid and one invalid paraphrase of the first problem of each file of the synthetic text."""
+    """Write one valid and one invalid paraphrase of the first problem of each file of a data set."""
     folder.mkdir()
-    for path in sorted((Path(__file__).parents[2] / "datasets" / "synthetic").glob("*.jsonl")):
+    for path in sorted((Path(__file__).parents[2] / "datasets" / folder.name).glob("*.jsonl")):
         lines = path.read_text("utf-8").splitlines(keepends=True)
         rows = [json.loads(line) for line in lines[:9]]
         chosen = {row["label"]: line for row, line in zip(rows, lines, strict=False) if row["id"] == rows[0]["id"]}
@@ -88,8 +91,23 @@ def data(tmp_path_factory):
     ]
     sentences = [f"the {a} {b} {c} times a day" for a in ("cat", "dog") for b in ("eats", "runs") for c in (2, 3, 5)]
     paraphrases = [{"source": "paws", "label": 1, "a": text, "b": f"each day {text}"} for text in sentences]
-    sets = (("written_pairs", rows), ("questions", known + others), ("general_paraphrases", paraphrases))
+    styles = [
+        {
+            "id": f"s{n}",
+            "question": f"A ferry carries {n + 9} cars on each of 4 trips. How many cars does it carry?",
+            "paraphrase": f"4 trips, {n + 9} cars {'in all' if n % 3 else 'on each'}: how many cars cross by ferry?",
+            "label": int(n % 3 == 0),
+        }
+        for n in range(16)
+    ]
+    sets = (
+        ("written_pairs", rows),
+        ("questions", known + others),
+        ("general_paraphrases", paraphrases),
+        ("styles_validation", styles),
+    )
     first_problems(folder / "synthetic")
+    first_problems(folder / "styles")
     for name, content in sets:
         with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
             file.writelines(json.dumps(row) + "\n" for row in content)
@@ -121,8 +139,9 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
     assert facts["kind"] == "fused" and facts["recipe"] == "default"
     # no two of these questions are natural twins
     assert set(facts["data"]) >= {"written", "composed", "rules", "synthetic", "synthetic_composed", "strangers"}
+    assert {"styles", "styles_composed"} <= set(facts["data"])
     assert facts["data"]["written"]["pairs"] == 3 * 10
-    assert set(facts["validation"]) == {"written", "composed", "synthetic"}
+    assert set(facts["validation"]) == {"written", "composed", "synthetic", "styles"}
     assert [stage["epochs"] for stage in facts["stages"]] == [1, 1]
     assert facts["stages"][1]["inner"] == 768 and facts["teachers"] == [encoder.name]
     card = (tmp_path / "own" / "README.md").read_text("utf-8")
@@ -132,6 +151,75 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
     assert -1 <= Scorer.load("small").score("Tom has 5 pens. How many?", "How many pens has Tom, who has 5?").score <= 1
     assert run(command) == 2
     assert "already has a model" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def language_model(tmp_path_factory):
+    """A language model of two narrow layers with a byte-level tokenizer."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=700,
+        special_tokens=["<|im_start|>", "<|im_end|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    made.train_from_iterator([text for n in range(60) for text in written(n).values()], trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made)
+    torch.manual_seed(1)
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_key_value_heads": 2}
+    config = LlamaConfig(vocab_size=len(tokenizer), num_attention_heads=4, max_position_embeddings=2048, **sizes)
+    folder = tmp_path_factory.mktemp("language_model")
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_the_language_judge_is_prepared_trained_and_finished(data, language_model, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ["train", "--recipe", "default", "--judge", "large", "--out", "lm", "--device", "cpu", *SMALL]
+    command += ["--set", f"language_judge.model='{language_model}'", "--without", "fluent"]
+    place = ["--data-dir", str(data)]
+    assert run([*command, *place, "--prepare-only"]) == 0
+    assert "lm.work: the pairs and tokens are prepared" in capsys.readouterr().err
+    assert not Path("lm").exists()
+    # from here on, the data sets are not needed
+    hidden = Path("lm.work/pairs").rename(tmp_path / "elsewhere")
+    assert run([*command, "--data-dir", "nowhere", "--weights-only", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"work": "lm.work/language/weights"}
+    assert run([*command, "--data-dir", "nowhere", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["kind"] == "language-model" and facts["settings"]["epochs"] == 1
+    assert {"written", "composed", "rules", "synthetic", "styles", "styles_composed"} <= set(facts["data"])
+    assert set(facts["validation"]) == {"written", "composed", "synthetic", "styles"}
+    assert facts["vocabulary"]["texts"] == ["questions", "general_paraphrases"]
+    assert run(command) == 2
+    assert "already has a model" in capsys.readouterr().err
+    hidden.rename("lm.work/pairs")
+    assert run([*command, *place, "--overwrite"]) == 0  # only the cascade is fitted again
+    assert "asked about" in capsys.readouterr().err
+    # the folder is what a scorer loads as its second judge
+    monkeypatch.setattr("paraqd.scoring.scorer.installed_judge", lambda: read_model_folder("lm"))
+    scorer = Scorer.load()
+    assert "|judge:cascade:lm@" in scorer.signature
+    assert -1 <= scorer.score("Tom has 5 pens. How many?", "How many pens has Tom, who has 5?").score <= 1
+
+
+def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ["train", "--recipe", "default", "--work", "work", "--prepare-only", "--device", "cpu", *SMALL, "--quiet"]
+    command += ["--without", "fluent,strangers"]
+    place = ["--data-dir", str(data)]
+    assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none"]) == 0
+    made = sorted(Path("work/pairs").iterdir())
+    model = ["--set", f"language_judge.model='{language_model}'"]
+    assert run([*command, *place, "--out", "lm", "--judge", "large", *model]) == 0
+    assert sorted(Path("work/pairs").iterdir()) == made
+    assert list(Path("work/tokens").iterdir()) and list(Path("work/language/tokens").iterdir())
 
 
 def test_the_name_of_the_list_of_operators_is_not_a_recipe_for_training(tmp_path, capsys):
@@ -153,11 +241,35 @@ def test_the_name_of_the_list_of_operators_is_not_a_recipe_for_training(tmp_path
         (("--batch-tokens", "3"), "batch_tokens must be at least 320"),
         (("--data-dir", "nowhere"), "nowhere"),
         (("--encoder", "nowhere"), "nowhere"),
+        (("--judge", "huge"), "there is no judge 'huge': use small or large"),
+        (("--small", "default"), "--small cannot be used with --judge small"),
+        (("--weights-only",), "--weights-only cannot be used with --judge small"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, options, told):
     monkeypatch.chdir(tmp_path)
     place = () if "--data-dir" in options else ("--data-dir", str(data))
     assert run(["train", "--recipe", "default", "--out", "own", *place, *SMALL, *FEW_SETS, *options]) == 2
+    line = capsys.readouterr().err
+    assert told in line and line.count("\n") <= 2
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--encoder", "nowhere"), "--encoder cannot be used with --judge large"),
+        (("--teacher", "none"), "--teacher cannot be used with --judge large"),
+        (("--weights-only",), "run the command with --prepare-only first"),
+        (("--weights-only", "--prepare-only"), "pass one of them"),
+        (("--small", "reading"), "does not hold a scorer with a small judge"),
+        (("--set", "language_judge.model='nobody'"), "language model nobody"),
+        (("--start", "nowhere"), "nowhere has no language-model judge to start from"),
+        (("--epochs", "0"), "epochs must be at least 1"),
+    ],
+)
+def test_what_cannot_be_done_with_the_language_judge_is_one_line(data, tmp_path, capsys, monkeypatch, options, told):
+    monkeypatch.chdir(tmp_path)
+    command = ["train", "--recipe", "default", "--judge", "large", "--out", "lm", "--data-dir", str(data), *SMALL]
+    assert run([*command, "--without", "fluent,strangers,synthetic,styles", *options]) == 2
     line = capsys.readouterr().err
     assert told in line and line.count("\n") <= 2

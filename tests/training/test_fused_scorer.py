@@ -22,10 +22,11 @@ from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.training import judge_corpus
 from paraqd.training.export import export_model
 from paraqd.training.fused_scorer import train_on_pairs, train_scorer
-from paraqd.training.judge_corpus import PairFiles, draw, fluent_faults
+from paraqd.training.judge_corpus import draw, fluent_faults
 from paraqd.training.judge_model import make_causal_judge, make_judge
 from paraqd.training.judge_tokens import join_tokens, read_tokens, repeat_questions, tokenize_pairs, write_tokens
 from paraqd.training.judge_training import judge_scores, train_judge
+from paraqd.training.pair_files import PairFiles
 from paraqd.training.recipes import load_judge_recipe
 from paraqd.training.settings import JudgeSettings, TrainingError
 from paraqd.training.teachers import Teacher, teacher_odds
@@ -90,7 +91,7 @@ from pathlib import Path
 for name in "rapidfuzz platformdirs sentence_transformers accelerate datasets gguf onnx onnxruntime".split():
     sys.modules[name] = None  # as if the package were not installed
 from paraqd.training.fused_scorer import train_on_pairs
-from paraqd.training.judge_corpus import PairFiles
+from paraqd.training.pair_files import PairFiles
 from paraqd.training.recipes import load_judge_recipe
 folder = Path(sys.argv[1])
 values = {"encoder": sys.argv[2], "judge.stages": [{"epochs": 1, "batch_tokens": 512}], "teachers": []}

@@ -21,13 +21,13 @@ from paraqd.progress import silent
 from paraqd.scoring.judge.pair_tokens import PairTokenizer
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.export import export_model
-from paraqd.training.fused_scorer import tokenized
 from paraqd.training.judge_batches import NO_ROW, DeviceRows, plan_epoch
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
 from paraqd.training.judge_tokens import tokenize_pairs
 from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.quantisation_aware import round_rows
 from paraqd.training.settings import JudgeSettings, TrainingError, TrainingStopped
+from paraqd.training.work_folder import tokenized
 
 
 @pytest.fixture(scope="module")
@@ -172,3 +172,17 @@ def test_rounding_is_idempotent():
         once = round_rows(weight, levels)
         assert torch.allclose(round_rows(once, levels), once, atol=1e-6)
         assert (once - weight).abs().max() <= weight.abs().max() / (1.99 * levels)
+
+
+def test_an_epoch_can_have_some_of_the_rows(judge, tokenizer, pairs):
+    data = tokenize_pairs(pairs(40), tokenizer)
+    drawn = []
+
+    def draw(rng):
+        drawn.append(rng.choice(len(data), 10, replace=False))
+        return drawn[-1]
+
+    first = plan_epoch(data.lengths, tokens=320, rng=np.random.default_rng(1), rows=np.array([3, 7, 30]))
+    assert sorted(row for _, rows in first for row in rows.tolist() if row != NO_ROW) == [3, 7, 30]
+    train_judge(judge, data, settings=JudgeSettings(epochs=2, batch_tokens=320), draw=draw)
+    assert len(drawn) == 2 and sorted(drawn[0]) != sorted(drawn[1])  # every epoch has its own rows

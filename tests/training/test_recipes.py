@@ -6,23 +6,66 @@ import pytest
 
 from paraqd.model_folder import read_model_folder
 from paraqd.operators.plan import make_plan
+from paraqd.training.language_judge import language_settings
 from paraqd.training.recipes import BiEncoderRecipe, JudgeRecipe, load_judge_recipe, load_recipe, recipe_names
 from paraqd.training.settings import TrainingError, TrainSettings
 
 
 def test_the_recipe_default_has_the_settings_of_the_shipped_model():
+    """The shipped model was trained with an earlier recipe, which had fewer sets; its settings are still the same."""
     recipe, shipped = load_judge_recipe("default"), read_model_folder("default").facts
     last = vars(recipe.stages[-1])
     assert {name: last[name] for name in shipped["settings"]} == shipped["settings"]
     assert [teacher.model for teacher in recipe.teachers] == shipped["teachers"]
     names = [name.replace("hand", "synthetic") for name in shipped["data"]]
-    assert sorted(recipe.data.train) == sorted(names)
+    assert sorted(recipe.data.train) == sorted([*names, "styles", "styles_composed"])
+    checked = [name.replace("hand", "synthetic") for name in shipped["validation"]]
+    assert sorted(recipe.data.validation) == sorted([*checked, "styles"])
     assert recipe.fusion.reliable <= set(shipped["fusion"]["weights"])
 
 
 def test_the_operators_in_the_recipe_default_exist():
     recipe = load_judge_recipe("default")
     assert len(make_plan("extended", operators=recipe.data.operators).steps) == len(set(recipe.data.operators))
+
+
+def test_the_recipe_default_keeps_every_test_set_and_the_styles_for_validation_apart():
+    recipe = load_judge_recipe("default")
+    assert set(recipe.data.held_out) == {"aquarat", "sawp", "pawp", "styles_validation"}
+    assert {"styles", "styles_composed"} <= set(recipe.data.train)
+    assert recipe.data.train["styles"].weight == 2.0 and recipe.data.train["styles_composed"].most == 1200
+
+
+def test_the_recipe_default_declares_the_language_judge_and_the_cascade():
+    recipe = load_judge_recipe("default")
+    judge, cascade = recipe.language_judge, recipe.cascade
+    assert judge.model == "SmolLM2-135M-Instruct" and judge.training.epochs == 6
+    assert set(judge.shares) == set(recipe.data.train) - {"written", "natural", "styles", "fluent"}
+    assert (cascade.low, cascade.high) == (-2.5, 1.5)
+    fewer = recipe.without(["rules", "fluent"])
+    assert set(fewer.language_judge.shares) == set(judge.shares) - {"rules"}
+
+
+def test_the_shares_of_the_language_judge_belong_to_its_sets():
+    recipe = load_judge_recipe("default", {"language_judge.shares.nothing": 0.5})
+    with pytest.raises(TrainingError, match="there is no training set 'nothing'"):
+        language_settings(recipe)
+
+
+def test_a_recipe_without_a_language_judge_trains_a_small_judge(tmp_path):
+    from importlib import resources
+
+    text = (resources.files("paraqd.training.recipes") / "default.toml").read_text("utf-8")
+    path = tmp_path / "mine.toml"
+    path.write_text(text.partition("[language_judge]")[0], "utf-8")
+    recipe = load_judge_recipe(path)
+    assert recipe.language_judge is recipe.cascade is None
+    with pytest.raises(TrainingError, match="has no section language_judge"):
+        language_settings(recipe)
+    half = tmp_path / "half.toml"
+    half.write_text(text.partition("[cascade]")[0], "utf-8")
+    with pytest.raises(TrainingError, match="needs both sections"):
+        load_judge_recipe(half)
 
 
 def test_the_recipe_paper_has_the_papers_settings():
@@ -62,6 +105,15 @@ def test_a_recipe_can_be_a_users_own_file(tmp_path):
         ("default", {"judge.stages": []}, "at least one stage"),
         ("default", {"teachers": [{"model": "a", "speed": 1}]}, "'speed' is not a judge setting"),
         ("default", {"judge.stages.epochs": 0}, "epochs must be at least 1"),
+        ("default", {"language_judge.training.epochs": 0}, "epochs must be at least 1"),
+        ("default", {"language_judge.training.speed": 1}, "'speed' is not a judge setting"),
+        ("default", {"language_judge.training.beta2": 1.0}, "beta2 must be between 0 and 1"),
+        ("default", {"language_judge.pairs": 0}, "pairs must be at least 1"),
+        ("default", {"language_judge.least_count": 0}, "least_count must be at least 1"),
+        ("default", {"language_judge.shares.rules": 2.0}, "shares must be fractions"),
+        ("default", {"language_judge.speed": 1}, "has an invalid value"),
+        ("default", {"cascade.first_share": []}, "first_share must be a list of numbers"),
+        ("default", {"cascade.low": 2.0}, "low must be below high"),
         ("paper", {"training.loss": "hinge"}, "unknown loss 'hinge'"),
     ],
 )

@@ -35,12 +35,13 @@ from paraqd.plural import counted
 if TYPE_CHECKING:
     from paraqd.cli.progress import Bar
     from paraqd.training.recipe_training import TrainedFromRecipe
-    from paraqd.training.recipes import BiEncoderRecipe, JudgeRecipe
+    from paraqd.training.recipes import BiEncoderRecipe
 
 EXAMPLE = "Example: paraqd train pairs.csv --validation other.csv --out models/paraqd --epochs 9"
 
 # the panels whose options apply to one kind of model only
 _BI_ENCODERS, _JUDGES = "Bi-encoders (recipe paper)", "Judges (recipe default)"
+_SIZES = _SMALL, _LARGE = "small", "large"
 
 
 def _one_message(command: Callable[..., None]) -> Callable[..., None]:
@@ -176,8 +177,43 @@ def train(
         "repeated.",
         rich_help_panel=_JUDGES,
     ),
+    judge: str = typer.Option(
+        _SMALL,
+        metavar="|".join(_SIZES),
+        help="The judge to train: the small judge, or the language-model judge that is asked where the small one is "
+        "unsure.",
+        rich_help_panel=_JUDGES,
+    ),
+    small: str | None = typer.Option(
+        None,
+        metavar="MODEL",
+        help="With --judge large: the exported scorer with the small judge. Default: the one in the package.",
+        rich_help_panel=_JUDGES,
+    ),
+    work: str | None = typer.Option(
+        None,
+        metavar="DIR",
+        help="The folder for pairs, tokens and checkpoints. Both judges can share it. Default: OUT.work.",
+        rich_help_panel=_JUDGES,
+    ),
+    prepare_only: bool = typer.Option(
+        False,
+        "--prepare-only",
+        help="Create the pairs and tokens in the work folder, and stop. Training then needs no data sets.",
+        rich_help_panel=_JUDGES,
+    ),
+    weights_only: bool = typer.Option(
+        False,
+        "--weights-only",
+        help="With --judge large: train the weights in the work folder, and stop before the model is exported.",
+        rich_help_panel=_JUDGES,
+    ),
     start: str | None = typer.Option(
-        None, metavar="DIR", help="The folder of a trained judge from which training starts.", rich_help_panel=_JUDGES
+        None,
+        metavar="DIR",
+        help="The folder of a trained judge from which training starts. With --judge large: the folder "
+        "OUT.work/language/weights of an earlier run.",
+        rich_help_panel=_JUDGES,
     ),
     batch_tokens: int | None = typer.Option(
         None, help="The maximum number of tokens in a batch.", rich_help_panel=_JUDGES
@@ -188,13 +224,15 @@ def train(
     """Train a model from a recipe and write its folder.
 
     The recipe paper trains a bi-encoder on triplets: valid paraphrases move closer to the question, and invalid
-    paraphrases move away from it. The recipe default runs the steps that produced the package's scorer. It needs a GPU,
-    and the weights will differ from the package's weights. Options replace values in the recipe.
+    paraphrases move away from it. The recipe default runs the steps that produced the package's scorer or, with
+    --judge large, the language-model judge. It needs a GPU, and the weights will differ from the published weights.
+    Options replace values in the recipe.
 
     A checkpoint is written every minute. To resume an interrupted training run from the last checkpoint, repeat the
     command. The weights will be the same as without the interruption. On several GPUs, use: accelerate launch
     --multi_gpu --num_processes 4 -m paraqd train ...
     """
+    from paraqd.cli.train_judges import prepare_judge, train_judge, train_weights
     from paraqd.training.recipes import JudgeRecipe, load_recipe, parse_overrides, teacher_entry
     from paraqd.training.settings import TrainingError
 
@@ -202,6 +240,14 @@ def train(
     if is_judge and pairs:
         raise TrainingError(f"--recipe {recipe} creates its own pairs: omit {pairs[0]}, or use --recipe paper")
     _refuse_options(ctx, (FILES, _BI_ENCODERS) if is_judge else (_JUDGES,), f"--recipe {recipe}")
+    if judge not in _SIZES:
+        raise TrainingError(f"there is no judge {judge!r}: use {' or '.join(_SIZES)}")
+    is_large = judge == _LARGE
+    _refuse_options(
+        ctx, (), f"--judge {judge}", names=("encoder", "teacher") if is_large else ("small", "weights_only")
+    )
+    if prepare_only and weights_only:
+        raise TrainingError("--prepare-only and --weights-only are different steps: pass one of them")
     settings = {
         "epochs": epochs,
         "learning_rate": learning_rate,
@@ -216,13 +262,14 @@ def train(
         "max_length": max_length,
         "precision": precision,
     }
+    section = "language_judge.training" if is_large else "judge.stages" if is_judge else "training"
     given: dict[str, Any] = {
         "encoder": encoder,
         "data.questions": questions,
         "data.seed": data_seed,
-        "start": start,
+        "language_judge.start" if is_large else "start": start,
         "teachers": [teacher_entry(name) for name in teacher if name != "none"] if teacher else None,
-        **{f"{'judge.stages' if is_judge else 'training'}.{name}": value for name, value in settings.items()},
+        **{f"{section}.{name}": value for name, value in settings.items()},
     }
     overrides = {name: value for name, value in given.items() if value is not None}
     loaded = load_recipe(recipe, {**overrides, **parse_overrides(values)})
@@ -235,8 +282,11 @@ def train(
         "restart": restart,
     }
     if isinstance(loaded, JudgeRecipe):
-        common["workers"] = max(1, workers)
-        _train_judge(loaded.without(skipped), Path(out), as_json=as_json, quiet=quiet, **common)
+        common |= {"workers": max(1, workers), "work": work}
+        if is_large:
+            common["small"] = small or "default"
+        step = prepare_judge if prepare_only else train_weights if weights_only else train_judge
+        step(loaded.without(skipped), Path(out), large=is_large, as_json=as_json, quiet=quiet, **common)
         return
     from paraqd.data.tables import Columns
 
@@ -256,25 +306,6 @@ def train(
         columns=Columns(question=question_column, paraphrase=paraphrase_column, label=label_column, id=id_column),
         **common,
     )
-
-
-def _train_judge(recipe: JudgeRecipe, out: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Train a scorer with a judge and report the result."""
-    from paraqd.cli.progress import Bar
-    from paraqd.training.fused_scorer import train_scorer
-
-    try:
-        with Bar(shown=not quiet and stderr().is_terminal) as bar:
-            done = train_scorer(recipe, out, progress=bar.update, **options)
-    except KeyboardInterrupt:
-        say("stopped; run the same command again to continue")
-        raise typer.Exit(EXIT_CODE) from None
-    if as_json:
-        write_json({"out": str(done.folder), **done.facts})
-    elif not quiet:
-        for name, found in done.facts["validation"].items():
-            say(f"validation, {name}: macro F1 {found['macro_f1']:.3f}, AUC {found['auc']:.3f}")
-        say(f"{done.folder} is trained; to use it for scoring, export it: paraqd export {done.folder} -o DIR")
 
 
 def _train_bi_encoder(recipe: BiEncoderRecipe, out: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:
@@ -299,13 +330,14 @@ def _train_bi_encoder(recipe: BiEncoderRecipe, out: Path, *, as_json: bool, quie
         _say_done(done)
 
 
-def _refuse_options(ctx: typer.Context, panels: Sequence[str], recipe: str) -> None:
-    """Raise a usage error if the command line has an option that the recipe does not use."""
+def _refuse_options(ctx: typer.Context, panels: Sequence[str], choice: str, *, names: Sequence[str] = ()) -> None:
+    """Raise a usage error if the command line has an option that a recipe or a judge does not use."""
     for parameter in ctx.command.params:
         source = ctx.get_parameter_source(parameter.name or "")
         panel = getattr(parameter, "rich_help_panel", None)
-        if panel in panels and source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(f"{parameter.opts[0]} cannot be used with {recipe}", ctx=ctx)
+        refused = panel in panels or parameter.name in names
+        if refused and source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"{parameter.opts[0]} cannot be used with {choice}", ctx=ctx)
 
 
 def _seeds(text: str | None) -> list[int]:

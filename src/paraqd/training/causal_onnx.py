@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from paraqd.training.onnx_graph import TABLE_LEVELS, rounded_columns
 
 BLOCK = 64  # inputs that share a scale
-_LARGEST, _SMALLEST = 7, -8
+LARGEST, SMALLEST = 7, -8  # the range of a 4-bit integer
 _POSITIONS = 2048
 _OPSET, _IR_VERSION = 20, 10
 _RUNTIME = "com.microsoft"  # the domain of onnxruntime's own operators
@@ -47,9 +47,9 @@ def round_blocks(weight: Array, block: int = BLOCK) -> tuple[NDArray[np.int8], A
     [[[0.93, -0.53], [0.0, 0.23]]]
     """
     rows = weight.reshape(len(weight), -1, block)
-    scales = np.abs(rows).max(axis=-1) / np.float32(_LARGEST + 0.5)
+    scales = np.abs(rows).max(axis=-1) / np.float32(LARGEST + 0.5)
     safe = np.where(scales > 0, scales, np.float32(1.0))
-    integers = np.clip(np.round(rows / safe[..., None]), _SMALLEST, _LARGEST).astype(np.int8)
+    integers = np.clip(np.round(rows / safe[..., None]), SMALLEST, LARGEST).astype(np.int8)
     return integers.reshape(weight.shape), safe.astype(np.float32)
 
 
@@ -147,7 +147,7 @@ class _Graph:
         """Add one linear map that computes the outputs of several."""
         weight = np.concatenate(weights).astype(np.float32)
         integers, scales = round_blocks(weight, self._block)
-        nibbles = (integers - _SMALLEST).astype(np.uint8).reshape(len(weight), -1, self._block)
+        nibbles = (integers - SMALLEST).astype(np.uint8).reshape(len(weight), -1, self._block)
         packed = nibbles[..., 0::2] | (nibbles[..., 1::2] << 4)
         return self.add(
             "MatMulNBits",

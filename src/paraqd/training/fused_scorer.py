@@ -1,49 +1,42 @@
 """Train a scorer with a learned judge from a recipe.
 
 Training creates the pairs, trains the teachers and the judge, fits the fusion and writes the model folder. Intermediate
-results are stored in the folder ``OUT.work``, so an interrupted training run can be resumed.
+results are stored in a work folder, so an interrupted training run can be resumed.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.datasets import find
 from paraqd.data.faulty_pairs import read_faults
-from paraqd.data.writers import replace_json
-from paraqd.files import sha256_of
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.generators.runtime import pick_device, quiet
-from paraqd.generators.train import train_generator
-from paraqd.generators.training_data import PARAPHRASES
-from paraqd.model_folder import FACTS_FILE
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
 from paraqd.training.fusion_fitting import fit_and_measure
-from paraqd.training.judge_corpus import PairFiles, make_judge_pairs, pair_weights
 from paraqd.training.judge_model import HEADS_FILE, KINDS, load_judge, make_judge, save_judge
-from paraqd.training.judge_tokens import (
-    PREPARATION,
-    JudgeTokens,
-    join_tokens,
-    read_tokens,
-    tokenize_pairs,
-    write_tokens,
-)
+from paraqd.training.judge_tokens import JudgeTokens, join_tokens
 from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.model_cards import judge_card
+from paraqd.training.pair_files import PairFiles
 from paraqd.training.processes import refuse_several
 from paraqd.training.recipes import JudgeRecipe
-from paraqd.training.saving import check_out, save_model_folder
+from paraqd.training.saving import check_new, save_model_folder
 from paraqd.training.settings import JudgeSettings, TrainingError, require_training
 from paraqd.training.teachers import mean_odds, teacher_odds
 from paraqd.training.torch_state import reproducible
+from paraqd.training.work_folder import (
+    begin_training,
+    recipe_pairs,
+    store_tokens,
+    token_digest,
+    tokenized,
+    work_folder,
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +51,7 @@ def train_scorer(
     recipe: JudgeRecipe,
     out: str | Path,
     *,
+    work: str | Path | None = None,
     data_dir: str | Path | None = None,
     generators: Mapping[str, str] | None = None,
     device: str | None = None,
@@ -71,7 +65,9 @@ def train_scorer(
     Parameters
     ----------
     out : str or Path
-        The model folder. Pairs, tokens and checkpoints are stored in the folder ``OUT.work``.
+        The model folder.
+    work : str or Path, optional
+        The folder for pairs, tokens and checkpoints (default: ``OUT.work``).
     generators : mapping, optional
         The folders of trained generators, keyed by the generator's kind. By default, the generator that the recipe
         needs is trained first.
@@ -86,24 +82,36 @@ def train_scorer(
     require_training()
     refuse_several("the training of a judge")
     folder = Path(out)
-    if (folder / FACTS_FILE).is_file() and not overwrite:
-        raise TrainingError(f"{folder} already has a model: choose another --out, or pass --overwrite")
-    check_out(folder)
+    check_new(folder, overwrite=overwrite)
     _check_models(recipe)
-    work = folder.with_name(f"{folder.name}.work")
-    generators = dict(generators or {})
-    if "fluent" in recipe.data.train and recipe.data.generator.kind not in generators:
-        generators |= _train_generator(recipe, work, data_dir, device, progress)
-    files = make_judge_pairs(
-        work / "pairs",
-        recipe.data,
+    place = work_folder(folder, work)
+    files = recipe_pairs(
+        recipe,
+        place,
         data_dir=data_dir,
         generators=generators,
         workers=workers,
         device=device,
         progress=progress,
     )
-    return train_on_pairs(files, recipe, folder, work=work, device=device, restart=restart, progress=progress)
+    return train_on_pairs(files, recipe, folder, work=place, device=device, restart=restart, progress=progress)
+
+
+def prepare_scorer(recipe: JudgeRecipe, work: Path, *, progress: Progress = silent, **options: Any) -> None:
+    """Create a recipe's pairs and their tokens in the work folder. Training then needs no data sets.
+
+    ``options`` are passed to `work_folder.recipe_pairs`.
+    """
+    from transformers import AutoTokenizer
+
+    _check_models(recipe)
+    files = recipe_pairs(recipe, work, progress=progress, **options)
+    with quiet():
+        tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
+        for name, path in files.train.items():
+            store_tokens(path, tokenizer, work / "tokens", recipe.data.train[name].weight, progress=progress)
+        for path in files.validation.values():
+            store_tokens(path, tokenizer, work / "tokens", 1.0, progress=progress)
 
 
 def train_on_pairs(
@@ -139,9 +147,10 @@ def train_on_pairs(
             "teachers": [teacher.name for teacher in recipe.teachers],
             "settings": asdict(recipe.stages[-1]),
             "stages": [asdict(stage) for stage in recipe.stages],
-            "data": {name: {"pairs": len(found), "sha256": _digest(found)} for name, found in tokens.items()},
+            "data": {name: {"pairs": len(found), "sha256": token_digest(found)} for name, found in tokens.items()},
         }
-        _begin(work, {**facts, "taught": [dict(teacher.settings) for teacher in recipe.teachers]}, restart=restart)
+        taught = [dict(teacher.settings) for teacher in recipe.teachers]
+        begin_training(work, {**facts, "taught": taught}, restart=restart)
         odds = [
             teacher_odds(
                 teacher,
@@ -182,18 +191,6 @@ def train_on_pairs(
     for name in ("checkpoints", "stages"):
         shutil.rmtree(work / name, ignore_errors=True)
     return TrainedJudge(folder, written)
-
-
-def tokenized(path: Path, tokenizer: Any, folder: Path, weight: float, *, progress: Progress) -> JudgeTokens:
-    """Return a file's pairs in tokenised form. The tokens are stored in ``folder``, and later calls reuse them."""
-    rules = hashlib.sha256(f"{PREPARATION}|{tokenizer.backend_tokenizer.to_str()}".encode()).hexdigest()[:8]
-    stored = folder / f"{path.name.partition('.')[0]}-{sha256_of(path)[:12]}-{rules}-{weight:g}.npz"
-    if not stored.is_file():
-        pairs = list(read_faults(path))
-        progress(f"tokenising {path.name}", 0, len(pairs))
-        stored.parent.mkdir(parents=True, exist_ok=True)
-        write_tokens(tokenize_pairs(pairs, tokenizer, weights=pair_weights(pairs, weight)), stored)
-    return read_tokens(stored)
 
 
 def _train_stages(
@@ -244,51 +241,3 @@ def _check_models(recipe: JudgeRecipe) -> None:
         raise TrainingError("a recipe for a judge needs a validation set, to which the fusion is fitted")
     if not recipe.data.train:
         raise TrainingError("a recipe for a judge needs a training set")
-
-
-def _train_generator(
-    recipe: JudgeRecipe, work: Path, data_dir: str | Path | None, device: str | None, progress: Progress
-) -> dict[str, str]:
-    """Train the recipe's generator, and return a dictionary that maps its kind to its folder."""
-    made = recipe.data.generator
-    source = find("questions", data_dir).parent
-    if not (source / PARAPHRASES).is_file():
-        raise TrainingError(
-            f"the set fluent needs {PARAPHRASES} in {source} to train its generator: add the file, pass --generator "
-            f"{made.kind}=DIR, or skip the set with --without fluent"
-        )
-    folder = train_generator(
-        made.kind,  # type: ignore[arg-type]  # train_generator checks the kind
-        source,
-        work / "generators" / made.kind,
-        scale=made.scale,  # type: ignore[arg-type]
-        seed=made.seed,
-        device=device,
-        progress=progress,
-    )
-    return {made.kind: str(folder)}
-
-
-def _digest(tokens: JudgeTokens) -> str:
-    digest = hashlib.sha256(tokens.ids.tobytes())
-    digest.update(tokens.labels.tobytes())
-    return digest.hexdigest()
-
-
-def _begin(work: Path, facts: Mapping[str, Any], *, restart: bool) -> None:
-    """Prepare the work folder.
-
-    Checkpoints and stages from a training run with the same data and settings are kept. Others are discarded if
-    ``restart`` is True; otherwise, `TrainingError` is raised.
-    """
-    manifest, wanted = work / "training.json", json.loads(json.dumps(facts))
-    if manifest.is_file() and json.loads(manifest.read_text("utf-8")) == wanted:
-        return
-    unfinished: Sequence[Path] = [work / "checkpoints", work / "stages"]
-    if any(path.is_dir() and any(path.iterdir()) for path in unfinished) and not restart:
-        raise TrainingError(
-            f"{work} has an unfinished training run with other settings: use those settings, or pass --restart"
-        )
-    for path in unfinished:
-        shutil.rmtree(path, ignore_errors=True)
-    replace_json(manifest, wanted)

@@ -12,15 +12,20 @@ from numpy.typing import NDArray
 
 from paraqd.training.judge_tokens import JudgeTokens
 
-LENGTHS = np.array([24, *range(32, 129, 8), 144, 160, 176, 192, 208, 232, 256, 288, 320, 384, 448, 512, 576, 640])
+# the greatest lengths are for language models, which read the question twice
+_SHORT = [24, *range(32, 129, 8), 144, 160, 176, 192, 208, 232, 256, 288, 320]
+LENGTHS = np.array([*_SHORT, 384, 448, 512, 576, 640, 768, 896, 1024, 1184, 1344])
 NO_ROW = -1
 Batch = tuple[int, NDArray[np.int64]]  # the length in tokens, and the row indices; NO_ROW fills an incomplete batch
 
 
-def plan_epoch(lengths: NDArray[np.int64], *, tokens: int, rng: np.random.Generator) -> list[Batch]:
+def plan_epoch(
+    lengths: NDArray[np.int64], *, tokens: int, rng: np.random.Generator, rows: NDArray[np.int64] | None = None
+) -> list[Batch]:
     """Return the batches of one epoch in random order. Every row is in exactly one batch.
 
-    A batch of length L has ``tokens // L`` rows. Rows that do not fill a batch move to the next greater length.
+    A batch of length L has ``tokens // L`` rows. Rows that do not fill a batch move to the next greater length. If
+    ``rows`` is passed, the epoch consists of these rows only.
 
     >>> batches = plan_epoch(np.array([20, 30, 30]), tokens=64, rng=np.random.default_rng(0))
     >>> [(length, len(rows)) for length, rows in batches]
@@ -28,17 +33,17 @@ def plan_epoch(lengths: NDArray[np.int64], *, tokens: int, rng: np.random.Genera
     >>> sorted(row for _, rows in batches for row in rows.tolist() if row != NO_ROW)
     [0, 1, 2]
     """
-    order = rng.permutation(len(lengths))
+    order = rng.permutation(len(lengths) if rows is None else rows)
     slot = np.searchsorted(LENGTHS, lengths[order])
     longest = int(LENGTHS[slot.max(initial=0)])
     left, batches = order[:0], []
     for number, length in enumerate(LENGTHS.tolist()):
         if length > longest:
             break
-        rows, size = np.concatenate([left, order[slot == number]]), max(1, tokens // length)
-        full = len(rows) // size
-        batches += [(length, rows[i * size : (i + 1) * size]) for i in range(full)]
-        left = rows[full * size :]
+        some, size = np.concatenate([left, order[slot == number]]), max(1, tokens // length)
+        full = len(some) // size
+        batches += [(length, some[i * size : (i + 1) * size]) for i in range(full)]
+        left = some[full * size :]
     if len(left):
         batches.append((longest, np.concatenate([left, np.full(size - len(left), NO_ROW)])))
     return [batches[i] for i in rng.permutation(len(batches))]

@@ -8,9 +8,7 @@ training, and neither are their near twins, which differ from them only in numbe
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
-import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,39 +18,33 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.datasets import DatasetError, find, load_pairs, load_questions, state, written_split
-from paraqd.data.faulty_pairs import FaultyPair, operator_faults, write_faults, written_faults
+from paraqd.data.faulty_pairs import FaultyPair, operator_faults, written_faults
 from paraqd.data.natural_pairs import natural_pairs
 from paraqd.data.near_twins import likeness, near_twins
 from paraqd.data.pairs import Pair
 from paraqd.data.reserved_questions import reserved_questions
 from paraqd.data.synthetic import SyntheticProblem, problem_pairs, synthetic_problems
 from paraqd.data.tables import open_table
-from paraqd.data.writers import replace_json
 from paraqd.progress import Progress, silent
 from paraqd.reading import read
 from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.training.augmented_pairs import prepare_pairs, write_questions
-from paraqd.training.recipes import JudgeData, PairSet
+from paraqd.training.pair_files import (
+    PairFiles,
+    Pairs,
+    check_manifest,
+    pair_settings,
+    synthetic_digest,
+    write_sets,
+)
+from paraqd.training.recipes import JudgeData
 from paraqd.training.settings import TrainingError
 
 _FORMS = ("heavy", "moderate")
-_MANIFEST = "made-with.json"
 _COMPARED = 60  # the size of the random sample from which `strangers` chooses the second question
 _SAME = 70  # two questions with at least this similarity, from 0 to 100, may be the same problem
 
 Row = Mapping[str, Any]
-Pairs = Iterable[FaultyPair]
-
-
-@dataclass(frozen=True)
-class PairFiles:
-    """The files of pairs for training and for validation, keyed by the set's name.
-
-    Training and validation have no questions in common.
-    """
-
-    train: Mapping[str, Path]
-    validation: Mapping[str, Path]
 
 
 def make_judge_pairs(
@@ -82,20 +74,11 @@ def make_judge_pairs(
         unknown = sorted(set(sets) - set(known))
         if unknown:
             raise TrainingError(f"there is no {part} set {unknown[0]!r}: the sets are {', '.join(known)}")
-    _check_manifest(
-        place,
-        {
-            "seed": recipe.seed,
-            "questions": recipe.questions,
-            "held_out": recipe.held_out,
-            "operators": recipe.operators,
-            "synthetic": corpus.synthetic_digest,
-            "generators": corpus.generators,
-        },
-    )
+    sources = {"synthetic": synthetic_digest(recipe, data_dir), "generators": corpus.generators}
+    check_manifest(place, {**pair_settings(recipe), **sources})
     return PairFiles(
-        _write_sets(place, "train", recipe.train, corpus.train_sets),
-        _write_sets(place, "validation", recipe.validation, corpus.validation_sets),
+        write_sets(place, "train", recipe.train, corpus.train_sets),
+        write_sets(place, "validation", recipe.validation, corpus.validation_sets),
     )
 
 
@@ -135,17 +118,6 @@ class _Corpus:
             "synthetic": lambda: problem_pairs(synthetic_problems_of("validation", self.data_dir)),
             "styles": lambda: choosing_half(load_pairs("styles_validation", data_dir=self.data_dir)),
         }
-
-    @cached_property
-    def synthetic_digest(self) -> str:
-        """A hash of the synthetic problems and the styles, or an empty string if the recipe uses neither."""
-        sets = (*self.recipe.train, *self.recipe.validation)
-        used = [name for name in ("synthetic", "styles") if any(each.startswith(name) for each in sets)]
-        digest = hashlib.sha256()
-        for name in used:
-            for problem in synthetic_problems(self.data_dir, name=name):
-                digest.update(repr(problem).encode())
-        return digest.hexdigest()[:16] if used else ""
 
     @cached_property
     def _every_written(self) -> list[Row]:
@@ -388,34 +360,3 @@ def _part(row: Row) -> str:
 
 def _question_id(row: Row) -> str:
     return str(row["id"]).rpartition("|")[0]
-
-
-def _write_sets(
-    place: Path, part: str, sets: Mapping[str, PairSet], make: Mapping[str, Callable[[], Pairs]]
-) -> dict[str, Path]:
-    """Write the sets whose files do not exist yet, and return the files of all non-empty sets."""
-    found = {name: place / f"{name}_{part}_{each.most or 'all'}.jsonl.gz" for name, each in sets.items()}
-    for name, path in found.items():
-        if not path.is_file():
-            write_faults(make[name](), path)
-    return {name: path for name, path in found.items() if gzip.open(path).read(1)}
-
-
-def _check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Record the settings with which the files in a folder are created.
-
-    Raise `DatasetError` if existing files were created with different settings.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    path, wanted = folder / _MANIFEST, json.loads(json.dumps(settings))
-    if not path.is_file():
-        if any(folder.glob("*.jsonl*")):
-            raise DatasetError(f"{folder} has files of unknown origin: delete it, or choose another --out")
-        replace_json(path, wanted)
-        return
-    there = json.loads(path.read_text("utf-8"))
-    changed = sorted(name for name in {*there, *wanted} if there.get(name) != wanted.get(name))
-    if changed:
-        raise DatasetError(
-            f"{folder} was created with other values of {' and '.join(changed)}: delete it, or choose another --out"
-        )

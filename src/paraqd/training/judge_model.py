@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paraqd.generators.causal import load_gguf
+from paraqd.scoring.judge.pair_tokens import CausalTokenizer
 from paraqd.scoring.verdict import EvidenceKind
 from paraqd.training.onnx_graph import RANGE
 from paraqd.training.quantisation_aware import round_inputs
@@ -22,17 +23,19 @@ if TYPE_CHECKING:
 KINDS = tuple(kind.value for kind in EvidenceKind)
 HEADS_FILE = "heads.safetensors"
 WEIGHTS_FILE = "model.safetensors"
-_START, _END = "<|im_start|>", "<|im_end|>"  # SmolLM2's tokens that mark the start and the end of the paraphrase
+CAUSAL_MARKS = CausalTokenizer.special  # a language model's tokens before and after the paraphrase
 
 
 class Judge(Protocol):
     """A torch module that the training loop can train.
 
     ``captures_well`` is True if the model is so small that a GPU takes longer to launch its kernels than to run them.
-    The training steps of such a model are captured as CUDA graphs.
+    The training steps of such a model are captured as CUDA graphs. ``rounds_blocks`` is True if the exported model has
+    4-bit weights with a scale for each block of inputs; see `quantisation_aware`.
     """
 
     captures_well: bool
+    rounds_blocks: bool
 
     def __call__(self, *, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Any, Any, Any]:
         """Return the log-odds of the three predictions for each pair in a batch.
@@ -61,6 +64,7 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
         """A judge whose encoder reads both texts together."""
 
         captures_well = True
+        rounds_blocks = False
 
         def __init__(self) -> None:
             super().__init__()
@@ -96,6 +100,7 @@ def make_causal_judge(body: Any) -> Any:
         """A judge whose language model reads the question, the paraphrase and then the question again."""
 
         captures_well = False
+        rounds_blocks = True
 
         def __init__(self) -> None:
             super().__init__()
@@ -116,18 +121,34 @@ def make_causal_judge(body: Any) -> Any:
 
 
 def load_causal_base(path: Path) -> tuple[Any, Any]:
-    """Load a language model from a GGUF file, and build an untrained judge on top of the model.
+    """Load a language model from a GGUF file or a model folder, and build an untrained judge on top of the model.
 
     Return the tokenizer, which is configured for pairs, and the judge.
     """
+    if path.is_dir():
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(str(path), local_files_only=True)
+        model = AutoModelForCausalLM.from_pretrained(str(path), dtype=torch.float32, local_files_only=True)
+    else:
+        model, tokenizer = load_gguf(path)
+    frame_paraphrases(tokenizer)
+    return tokenizer, make_causal_judge(model.model)
+
+
+def frame_paraphrases(tokenizer: Any) -> None:
+    """Configure a language model's tokenizer for pairs. Two special tokens frame the paraphrase.
+
+    The special tokens have the type of the paraphrase, so `judge_tokens.repeat_questions` repeats the question alone.
+    """
     from tokenizers.processors import TemplateProcessing
 
-    model, tokenizer = load_gguf(path)
-    marks = [(mark, tokenizer.convert_tokens_to_ids(mark)) for mark in (_START, _END)]
+    marks = [(mark, tokenizer.convert_tokens_to_ids(mark)) for mark in CAUSAL_MARKS]
+    first, last = CAUSAL_MARKS
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-        single="$A", pair=f"$A:0 {_START}:0 $B:1 {_END}:1", special_tokens=marks
+        single="$A", pair=f"$A:0 {first}:1 $B:1 {last}:1", special_tokens=marks
     )
-    return tokenizer, make_causal_judge(model.model)
 
 
 def narrow(classifier: Any, inner: int) -> None:

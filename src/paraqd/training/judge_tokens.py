@@ -48,45 +48,62 @@ class JudgeTokens:
 
 
 def tokenize_pairs(
-    pairs: Sequence[FaultyPair], tokenizer: Any, *, weights: Sequence[float] | None = None
+    pairs: Sequence[FaultyPair],
+    tokenizer: Any,
+    *,
+    weights: Sequence[float] | None = None,
+    max_length: int = MAX_LENGTH,
 ) -> JudgeTokens:
-    """Prepare pairs as the scorer does, and tokenise the prepared pairs."""
-    ids: list[int] = []
-    types: list[int] = []
-    faults: list[int] = []
-    offsets = [0]
-    for first_row in range(0, len(pairs), _AT_ONCE):
-        some = pairs[first_row : first_row + _AT_ONCE]
-        prepared = [prepare_pair(pair.question, pair.paraphrase) for pair in some]
-        encoded = tokenizer(
-            *([replace_surrogates(each.texts[side]) for each in prepared] for side in (0, 1)),
-            truncation="longest_first",
-            max_length=MAX_LENGTH,
-            return_offsets_mapping=True,
-            return_attention_mask=False,
-        )
-        for row, pair in enumerate(some):
-            sequence = encoded.encodings[row]
-            ids += sequence.ids
-            types += sequence.type_ids
-            spans = (pair.question_spans, pair.paraphrase_spans)
-            for part, (first, last) in zip(sequence.sequence_ids, sequence.offsets, strict=True):
-                if part is None or not pair.placed:
-                    faults.append(_UNKNOWN)
-                    continue
-                start, end = prepared[row].original_span(part, first, last)
-                faults.append(int(any(a < end and start < b for a, b in spans[part])))
-            offsets.append(len(ids))
+    """Prepare pairs as the scorer does, and tokenise the prepared pairs. Pairs are cut to ``max_length`` tokens."""
+    parts = []
+    for first_row in range(0, len(pairs), _AT_ONCE):  # arrays need far less memory than lists of all tokens
+        parts.append(_tokenize_some(pairs[first_row : first_row + _AT_ONCE], tokenizer, max_length))
     kinds = [KINDS.index(pair.kind) if pair.kind else _UNKNOWN for pair in pairs]
+    lengths = [length for part in parts for length in part[3]]
+    ids, types, faults = (
+        np.concatenate([np.zeros(0, dtype=dtype), *(part[column] for part in parts)])
+        for column, dtype in enumerate((np.int32, np.int8, np.int8))
+    )
     return JudgeTokens(
-        np.array(ids, dtype=np.int32),
-        np.array(types, dtype=np.int8),
-        np.array(faults, dtype=np.int8),
-        np.array(offsets, dtype=np.int64),
+        ids,
+        types,
+        faults,
+        np.cumsum([0, *lengths], dtype=np.int64),
         np.array([pair.label for pair in pairs], dtype=np.float32),
         np.array(kinds, dtype=np.int64),
         np.ones(len(pairs), dtype=np.float32) if weights is None else np.asarray(weights, dtype=np.float32),
     )
+
+
+def _tokenize_some(
+    pairs: Sequence[FaultyPair], tokenizer: Any, max_length: int
+) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int8], list[int]]:
+    """Return the token ids, types and faults of pairs, and the length of each row."""
+    ids: list[int] = []
+    types: list[int] = []
+    faults: list[int] = []
+    lengths: list[int] = []
+    prepared = [prepare_pair(pair.question, pair.paraphrase) for pair in pairs]
+    encoded = tokenizer(
+        *([replace_surrogates(each.texts[side]) for each in prepared] for side in (0, 1)),
+        truncation="longest_first",
+        max_length=max_length,
+        return_offsets_mapping=True,
+        return_attention_mask=False,
+    )
+    for row, pair in enumerate(pairs):
+        sequence = encoded.encodings[row]
+        ids += sequence.ids
+        types += sequence.type_ids
+        lengths.append(len(sequence.ids))
+        spans = (pair.question_spans, pair.paraphrase_spans)
+        for part, (first, last) in zip(sequence.sequence_ids, sequence.offsets, strict=True):
+            if part is None or not pair.placed:
+                faults.append(_UNKNOWN)
+                continue
+            start, end = prepared[row].original_span(part, first, last)
+            faults.append(int(any(a < end and start < b for a, b in spans[part])))
+    return np.array(ids, dtype=np.int32), np.array(types, dtype=np.int8), np.array(faults, dtype=np.int8), lengths
 
 
 def repeat_questions(tokens: JudgeTokens) -> JudgeTokens:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 CHECKPOINT = "judge.pt"
+_BETA1 = 0.9
 _CLIP = 1.0  # the maximum norm of the gradient
+
+DrawRows = Callable[[np.random.Generator], NDArray[np.int64]]
 
 
 def train_judge(
@@ -46,6 +49,7 @@ def train_judge(
     settings: JudgeSettings | None = None,
     device: str = "cpu",
     teacher: NDArray[np.float32] | None = None,
+    draw: DrawRows | None = None,
     checkpoints: Path | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     stage: str = "training",
@@ -59,6 +63,8 @@ def train_judge(
         The model to train; see `judge_model.Judge`.
     teacher : array, optional
         The teachers' log-odds for each row. Their weight in the target is ``settings.teacher_share``.
+    draw : callable, optional
+        A function that draws the rows of an epoch with a random number generator (default: every epoch has all rows).
     checkpoints : Path, optional
         The folder for checkpoints. If the folder contains a checkpoint, training resumes from it. A new checkpoint is
         written every ``checkpoint_seconds`` seconds and on Ctrl-C.
@@ -77,7 +83,8 @@ def train_judge(
     rng = np.random.default_rng(settings.seed)
     plan: list[Batch] = []
     for _ in range(settings.epochs):
-        plan += plan_epoch(tokens.lengths, tokens=settings.batch_tokens, rng=rng)
+        rows = None if draw is None else draw(rng)
+        plan += plan_epoch(tokens.lengths, tokens=settings.batch_tokens, rng=rng, rows=rows)
     exact_steps = len(plan) - int(settings.rounded_share * len(plan))
     torch.manual_seed(settings.seed)
     judge.to(device).train()
@@ -86,10 +93,10 @@ def train_judge(
     total, counted = torch.zeros((), device=device), 0
     reported = saved = time.monotonic()
     with deferred_interrupt() as interrupt, without_cudnn_attention():
-        for done, (length, rows) in enumerate(plan[start:], start=start + 1):
+        for done, (length, batch) in enumerate(plan[start:], start=start + 1):
             if done == exact_steps + 1:
                 step.start_rounding()
-            total += step(length, rows, settings.learning_rate * _schedule(done - 1, len(plan), settings.warmup_share))
+            total += step(length, batch, settings.learning_rate * _schedule(done - 1, len(plan), settings.warmup_share))
             counted += 1
             now = time.monotonic()
             if now - reported > REPORT_SECONDS or done == len(plan):
@@ -146,7 +153,7 @@ class _Step:
             {"params": vectors, "weight_decay": 0.0},
         ]
         options = {"fused": True, "capturable": self.captures} if self.on_gpu else {}
-        self.optimizer = torch.optim.AdamW(groups, lr=self.rate, **options)
+        self.optimizer = torch.optim.AdamW(groups, lr=self.rate, betas=(_BETA1, settings.beta2), **options)
 
     def __call__(self, length: int, rows: NDArray[np.int64], rate: float) -> Tensor:
         """Update the weights with one batch and return the batch's loss."""

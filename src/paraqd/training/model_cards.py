@@ -16,6 +16,9 @@ _SETS = {
     "synthetic": "Problems with valid and invalid paraphrases, written for this project by language models "
     "(`datasets/synthetic`). Other readers checked 4,100 paraphrases and found 6 wrong labels.",
     "synthetic_composed": "Outputs of operators that were applied to the valid paraphrases of the synthetic problems.",
+    "styles": "Problems with valid and invalid paraphrases in today's styles, written by language models "
+    "(`datasets/styles`).",
+    "styles_composed": "Outputs of operators that were applied to the valid paraphrases in `styles`.",
     "strangers": "Pairs of different questions.",
     "natural": "Pairs of questions with the same numbers and the same computed answer.",
     "fluent": "Fluent rewrites with a lost or changed number or unit, written by a small language model that was "
@@ -26,7 +29,7 @@ _SETS = {
 def judge_card(facts: Mapping[str, Any]) -> str:
     """Return the model card for a scorer with a learned judge."""
     lines = [
-        *_front_matter(facts, library="paraqd", task="text-classification"),
+        *_front_matter(facts, base=facts["encoder"], library="paraqd", task="text-classification"),
         "This model determines whether a paraphrase of a math word problem is still the same problem with the same"
         " answer. It returns a score from -1 to 1 and evidence. A score above 0.5 means that the paraphrase is valid. A"
         " cross-encoder reads both texts and predicts whether the paraphrase is valid, the kind of fault and the words"
@@ -70,11 +73,61 @@ def judge_card(facts: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def language_judge_card(facts: Mapping[str, Any]) -> str:
+    """Return the model card for a language-model judge."""
+    cascade, settings, shares = facts["cascade"], facts["settings"], facts["shares"]
+    drawn = {name: int(share * facts["pairs"]) for name, share in shares.items()}
+    lines = [
+        *_front_matter(facts, base=facts["base"], library="paraqd", task="text-classification"),
+        "This model gives paraqd a second opinion on whether a paraphrase of a math word problem is still the same"
+        " problem. A causal language model reads the question, the paraphrase and the question again. Three heads"
+        " predict whether the paraphrase is valid, the kind of fault and the tokens at fault. It is asked about pairs"
+        f" of which the small judge of `{cascade['model']}` is unsure, and it works only together with that model.",
+        "",
+        "## Training data",
+        "| set | pairs | drawn per epoch | content |",
+        "| --- | ---: | ---: | --- |",
+        *(
+            f"| {name} | {found['pairs']:,} | {min(found['pairs'], drawn.get(name, found['pairs'])):,}"
+            f" | {_SETS.get(name, '')} |"
+            for name, found in facts["data"].items()
+        ),
+        "",
+        "## Training",
+        f"Recipe `{facts['recipe']}`, starting from {facts['start'] or facts['base']}: {settings['epochs']} epochs,"
+        f" learning rate {settings['learning_rate']:g}, {settings['batch_tokens']:,} tokens per batch, seed"
+        f" {settings['seed']}. In the last {settings['rounded_share']:.0%} of the steps, the weights of the linear maps"
+        " are rounded to 4 bits, as in the exported file. The vocabulary is cut to"
+        f" {facts['vocabulary']['tokens']:,} tokens. On {facts['export']['pairs']} validation pairs, the exported"
+        f" judge's probability differs from the trained judge's by {facts['export']['mean']:.4f} on average.",
+        "",
+        "## Validation",
+        "The validation questions and their near twins are not in the training data. The weights of the answers are"
+        " fitted to the validation pairs and measured by cross-validation; the small judge has its own fusion. *asked*"
+        " is the share of the pairs about which the cascade asks this judge. Each cell shows macro F1 and AUC.",
+        "",
+        "| set | pairs | small judge | this judge | both | cascade | asked |",
+        "| --- | ---: | --- | --- | --- | --- | ---: |",
+        *(
+            f"| {name} | {found['pairs']:,} | "
+            + " | ".join(_two_figures(found[kind]) for kind in ("small", "large", "both", "cascade"))
+            + f" | {found['asked']:.0%} |"
+            for name, found in facts["validation"].items()
+        ),
+        "",
+        "## Limits",
+        "The model handles only word problems in English. It does not solve the problem. The predicted kind of a fault"
+        " is less reliable than the verdict.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def bi_encoder_card(facts: Mapping[str, Any]) -> str:
     """Return the model card for a bi-encoder."""
     settings, data, found = facts["settings"], facts["data"], facts.get("validation")
     lines = [
-        *_front_matter(facts, library="sentence-transformers", task="sentence-similarity"),
+        *_front_matter(facts, base=facts["encoder"], library="sentence-transformers", task="sentence-similarity"),
         "This bi-encoder scores whether a paraphrase of a math word problem is still the same problem. The score is the"
         " cosine similarity of the two embeddings, from -1 to 1. A score above 0.5 means that the paraphrase is valid."
         " The model was trained with [paraqd](https://pypi.org/project/paraqd/), using the method of the ParaQD paper"
@@ -117,14 +170,14 @@ def bi_encoder_card(facts: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _front_matter(facts: Mapping[str, Any], *, library: str, task: str) -> list[str]:
+def _front_matter(facts: Mapping[str, Any], *, base: str, library: str, task: str) -> list[str]:
     return [
         "---",
         f"library_name: {library}",
         f"pipeline_tag: {task}",
         "language: en",
         "license: apache-2.0",
-        f"base_model: {facts['encoder']}",
+        f"base_model: {base}",
         "tags: [paraqd, paraphrase, word-problems]",
         "---",
         f"# {facts['name']}",
@@ -161,3 +214,8 @@ def _figure(found: Mapping[str, Any], metric: str) -> str:
     """Format a metric's value, followed by its interval if there is one."""
     low, high = found.get("intervals", {}).get(metric, (None, None))
     return f"{found[metric]:.3f}" if low is None else f"{found[metric]:.3f} ({low:.3f} to {high:.3f})"
+
+
+def _two_figures(found: Mapping[str, float]) -> str:
+    """Format macro F1 and AUC, which are missing if all pairs of a set have the same label."""
+    return f"{found['macro_f1']:.3f}, {found['auc']:.3f}" if found else "–"

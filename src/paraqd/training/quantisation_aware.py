@@ -3,13 +3,18 @@
 If a judge is rounded only after training, its scores change by up to 0.28. If it is trained with rounded weights and
 inputs, the export does not need to round it further. Each row of a weight matrix has its own scale. The inputs of each
 linear map have a single range, which adapts to the batches during training and is fixed afterwards.
+
+A language-model judge is rounded as `causal_onnx` does it: its linear maps to 4 bits, with a scale for each block of
+inputs, and its table of word embeddings to 8 bits. The runtime rounds its inputs, so training does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+from paraqd.training.causal_onnx import BLOCK, LARGEST, SMALLEST
 from paraqd.training.onnx_graph import LEVELS, RANGE, TABLE_LEVELS
 
 _TABLE = "word_embeddings"
@@ -36,20 +41,36 @@ def start_rounding(model: Any) -> None:
     from torch.nn.utils import parametrize
 
     class Rounded(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
-        """A parametrisation that rounds a matrix to integers with a scale for each row."""
+        """A parametrisation that rounds a matrix."""
 
-        def __init__(self, levels: int) -> None:
+        def __init__(self, rounded: Callable[[Any], Any]) -> None:
             super().__init__()
-            self.levels = levels
+            self.rounded = rounded
 
         def forward(self, weight: Any) -> Any:
             """Return the rounded weights, with the gradient of the exact weights."""
-            return weight + (round_rows(weight, self.levels) - weight).detach()
+            return weight + (self.rounded(weight.detach()) - weight).detach()
 
-    for module, levels in rounded_modules(model):
+    for module, rounded in _roundings(model):
         if not parametrize.is_parametrized(module, "weight"):
-            parametrize.register_parametrization(module, "weight", Rounded(levels))
-    round_inputs(model)
+            parametrize.register_parametrization(module, "weight", Rounded(rounded))
+    if not model.rounds_blocks:
+        round_inputs(model)
+
+
+def _roundings(model: Any) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
+    """Yield each module whose weights are rounded, and the function that rounds them."""
+    import torch
+
+    if not model.rounds_blocks:
+        for module, levels in rounded_modules(model):
+            yield module, partial(round_rows, levels=levels)
+        return
+    for module in model.body.modules():  # the heads are not rounded
+        if isinstance(module, torch.nn.Linear):
+            yield module, round_blocks
+        elif isinstance(module, torch.nn.Embedding):
+            yield module, partial(round_rows, levels=TABLE_LEVELS)
 
 
 def round_inputs(model: Any) -> None:
@@ -63,9 +84,15 @@ def round_inputs(model: Any) -> None:
 
 
 def finish_rounding(model: Any) -> None:
-    """Replace the exact weights with the rounded weights. Inputs are still rounded in later passes."""
+    """Replace the exact weights with the rounded weights. Inputs are still rounded in later passes.
+
+    A judge with rounded blocks keeps its exact weights, and they are still rounded in later passes. If rounded blocks
+    were rounded again, as the export does, they would change.
+    """
     from torch.nn.utils import parametrize
 
+    if model.rounds_blocks:
+        return
     for module, _ in rounded_modules(model):
         if parametrize.is_parametrized(module, "weight"):
             parametrize.remove_parametrizations(module, "weight", leave_parametrized=True)
@@ -78,6 +105,24 @@ def round_rows(weight: Any, levels: int = LEVELS) -> Any:
     largest = weight.detach().abs().amax(dim=1, keepdim=True)
     scale = torch.where(largest > 0, largest / levels, torch.ones_like(largest))
     return torch.clamp(torch.round(weight.detach() / scale), -levels, levels) * scale
+
+
+def round_blocks(weight: Any) -> Any:
+    """Round each block of a matrix to 4-bit integer multiples of a scale; see `causal_onnx.round_blocks`."""
+    import torch
+
+    rows = weight.detach().reshape(len(weight), -1, BLOCK)
+    scale = rows.abs().amax(dim=-1, keepdim=True) / (LARGEST + 0.5)
+    scale = torch.where(scale > 0, scale, torch.ones_like(scale))
+    return (torch.clamp(torch.round(rows / scale), SMALLEST, LARGEST) * scale).reshape(weight.shape)
+
+
+def exact_weights(model: Any) -> dict[str, Any]:
+    """Return a model's exact weights on the CPU, under the names that they have without rounding."""
+    return {
+        name.replace(".parametrizations.weight.original", ".weight"): value.detach().cpu()
+        for name, value in model.state_dict().items()
+    }
 
 
 def rounded_input(given: Any, limits: Any, *, follow: bool) -> Any:

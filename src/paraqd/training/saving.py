@@ -17,16 +17,23 @@ _BI_ENCODER_FILES = ("modules.json", "config.json", "model.safetensors")
 
 
 def save_model_folder(
-    out: Path, facts: Mapping[str, Any], *, card: str, write_weights: Callable[[Path], object]
+    out: Path,
+    facts: Mapping[str, Any],
+    *,
+    card: str | Callable[[], str],
+    write_weights: Callable[[Path], object],
 ) -> dict[str, Any]:
-    """Write a model folder under a temporary name, move it to ``out``, and return the contents of ``paraqd.json``."""
+    """Write a model folder under a temporary name, move it to ``out``, and return the contents of ``paraqd.json``.
+
+    ``card`` is the model card, or a function that is called after the weights are written and returns the card.
+    """
     out.parent.mkdir(parents=True, exist_ok=True)
     temporary = out.with_name(f".{out.name}.writing-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
     try:
         with quiet():
             write_weights(temporary)
-        (temporary / "README.md").write_text(card, encoding="utf-8")
+        (temporary / "README.md").write_text(card if isinstance(card, str) else card(), encoding="utf-8")
         written = write_facts(temporary, facts)
         if out.exists():
             shutil.rmtree(out)
@@ -34,6 +41,13 @@ def save_model_folder(
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return written
+
+
+def check_new(folder: Path, *, overwrite: bool) -> None:
+    """Raise `TrainingError` if a folder has a model that may not be replaced, or if a model cannot be written to it."""
+    if (folder / FACTS_FILE).is_file() and not overwrite:
+        raise TrainingError(f"{folder} already has a model: choose another --out, or pass --overwrite")
+    check_out(folder)
 
 
 def check_out(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -121,6 +122,8 @@ class JudgeSettings:
         If there are teachers, the weight of their prediction in a pair's target. The label has the remaining weight.
     rounded_share : float
         The fraction of the steps in which weights and inputs are rounded. These steps are at the end of training.
+    beta2 : float
+        The decay rate of the optimizer's mean of squared gradients.
     inner : int, optional
         The number of inner (feed-forward) units to keep in each layer. The units with the smallest weights are removed
         (default: keep all units).
@@ -137,6 +140,7 @@ class JudgeSettings:
     smoothing: float = 0.02
     teacher_share: float = 0.7
     rounded_share: float = 0.35
+    beta2: float = 0.999
     inner: int | None = None
     seed: int = SEED
 
@@ -150,6 +154,7 @@ class JudgeSettings:
             ("smoothing", 0 <= self.smoothing < 0.5, "from 0 to below 0.5"),
             ("teacher_share", 0 <= self.teacher_share <= 1, "a fraction from 0 to 1"),
             ("rounded_share", 0 <= self.rounded_share <= 1, "a fraction of the steps, from 0 to 1"),
+            ("beta2", 0 < self.beta2 < 1, "between 0 and 1"),
             ("inner", self.inner is None or self.inner >= 1, "at least 1"),
             ("warmup_share", 0 <= self.warmup_share < 1, "a fraction of the steps, from 0 to below 1"),
             ("seed", 0 <= self.seed < 2**32, "from 0 to below 2**32"),
@@ -190,6 +195,74 @@ class FusionSettings:
     reliable_prior: Prior
     reliable: frozenset[str]
     judge_penalty: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageJudgeSettings:
+    """The settings for training a language-model judge.
+
+    Parameters
+    ----------
+    model : str
+        The name of the packaged language model, a ``.gguf`` file, or a model folder.
+    start : str
+        The folder with the weights of an earlier language-model judge, from which training starts. Its vocabulary is
+        used. If the string is empty, training starts from ``model``.
+    least_count : int
+        How often a token must occur in the texts to stay in the vocabulary.
+    texts : tuple of str
+        Data sets, besides the training pairs, in whose texts tokens are counted.
+    pairs : int
+        The number of pairs to which ``shares`` refers.
+    shares : mapping
+        For each set of pairs, the share of ``pairs`` that every epoch draws from the set. Other sets are used whole.
+    training : JudgeSettings
+        The settings of the training loop.
+
+    """
+
+    model: str
+    start: str
+    least_count: int
+    texts: tuple[str, ...]
+    pairs: int
+    shares: Mapping[str, float]
+    training: JudgeSettings
+
+    def __post_init__(self) -> None:
+        _check(
+            self,
+            ("model", bool(self.model), "the name or the path of a language model"),
+            ("least_count", self.least_count >= 1, "at least 1"),
+            ("pairs", self.pairs >= 1, "at least 1"),
+            ("shares", all(0 < share <= 1 for share in self.shares.values()), "fractions above 0 and up to 1"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CascadeSettings:
+    """The settings for combining a small judge with a language-model judge.
+
+    Parameters
+    ----------
+    first_share : tuple of float
+        Candidates for the weight of the small judge's log-odds, relative to the larger judge's.
+    low, high : float
+        The larger judge is asked if the small judge's verdict has log-odds between these values.
+
+    """
+
+    first_share: tuple[float, ...]
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        candidates = bool(self.first_share) and all(0 <= each <= 100 for each in self.first_share)
+        _check(
+            self,
+            ("first_share", candidates, "a list of numbers from 0 to 100"),
+            ("low", self.low < self.high, f"below high, which is {self.high}"),
+        )
 
 
 def _check(settings: Any, *conditions: tuple[str, bool, str]) -> None:

@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.operators.recipes import recipe_names as operator_recipe_names
-from paraqd.training.settings import FusionSettings, JudgeSettings, Prior, TrainingError, TrainSettings
+from paraqd.training.settings import (
+    CascadeSettings,
+    FusionSettings,
+    JudgeSettings,
+    LanguageJudgeSettings,
+    Prior,
+    TrainingError,
+    TrainSettings,
+)
 from paraqd.training.teachers import Teacher
 
 _FOLDER = Path(__file__).parent
@@ -59,7 +67,10 @@ class JudgeData:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRecipe:
-    """A recipe for a scorer with a learned judge."""
+    """A recipe for a scorer with a learned judge.
+
+    ``language_judge`` and ``cascade`` are None if the recipe does not train a language-model judge.
+    """
 
     name: str
     description: str
@@ -69,6 +80,8 @@ class JudgeRecipe:
     stages: tuple[JudgeSettings, ...]
     teachers: tuple[Teacher, ...]
     fusion: FusionSettings
+    language_judge: LanguageJudgeSettings | None = None
+    cascade: CascadeSettings | None = None
 
     def without(self, sets: Sequence[str]) -> JudgeRecipe:
         """Return a copy of the recipe from which the given sets of pairs are removed."""
@@ -80,7 +93,11 @@ class JudgeRecipe:
             {name: each for name, each in part.items() if name not in sets}
             for part in (self.data.train, self.data.validation)
         )
-        return replace(self, data=replace(self.data, train=train, validation=validation))
+        large = self.language_judge
+        if large is not None:
+            shares = {name: share for name, share in large.shares.items() if name not in sets}
+            large = replace(large, shares=shares)
+        return replace(self, data=replace(self.data, train=train, validation=validation), language_judge=large)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,11 +241,10 @@ def _judge_recipe(table: dict[str, Any]) -> JudgeRecipe:
     if not stages:
         raise TrainingError("a recipe for a judge needs at least one stage")
     teachers = [dict(each) for each in table.pop("teachers", [])]
-    settings = {field.name for field in fields(JudgeSettings)}
-    for given in (judge, *stages, *({k: v for k, v in each.items() if k != "model"} for each in teachers)):
-        unknown = sorted(set(given) - settings)
-        if unknown:
-            raise TrainingError(f"{unknown[0]!r} is not a judge setting: use one of {', '.join(sorted(settings))}")
+    _check_settings(judge, *stages, *({k: v for k, v in each.items() if k != "model"} for each in teachers))
+    large = {name: table.pop(name) for name in ("language_judge", "cascade") if name in table}
+    if len(large) == 1:
+        raise TrainingError("a recipe needs both sections, language_judge and cascade, or neither")
     return JudgeRecipe(
         data=JudgeData(
             generator=GeneratorRecipe(**data.pop("generator")),
@@ -246,8 +262,29 @@ def _judge_recipe(table: dict[str, Any]) -> JudgeRecipe:
             reliable=frozenset(fusion.pop("reliable")),
             **fusion,
         ),
+        language_judge=_language_judge(large["language_judge"]) if large else None,
+        cascade=_cascade(large["cascade"]) if large else None,
         **table,
     )
+
+
+def _check_settings(*tables: Mapping[str, Any]) -> None:
+    """Raise `TrainingError` if a table contains a name that is not a setting of a judge."""
+    settings = {field.name for field in fields(JudgeSettings)}
+    for given in tables:
+        unknown = sorted(set(given) - settings)
+        if unknown:
+            raise TrainingError(f"{unknown[0]!r} is not a judge setting: use one of {', '.join(sorted(settings))}")
+
+
+def _language_judge(table: dict[str, Any]) -> LanguageJudgeSettings:
+    training = table.pop("training")
+    _check_settings(training)
+    return LanguageJudgeSettings(training=JudgeSettings(**training), texts=tuple(table.pop("texts")), **table)
+
+
+def _cascade(table: dict[str, Any]) -> CascadeSettings:
+    return CascadeSettings(first_share=tuple(table.pop("first_share")), **table)
 
 
 def _pair_sets(table: Mapping[str, Any]) -> dict[str, PairSet]:

@@ -1,0 +1,274 @@
+"""Test the training of the language-model judge, from files of pairs to a judge that onnxruntime runs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("onnx")
+
+import numpy as np
+import torch
+
+from paraqd.data.faulty_pairs import write_faults
+from paraqd.model_folder import read_model_folder
+from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.judge.language_model import LanguageModel
+from paraqd.scoring.pair_preparation import prepare_pair
+from paraqd.scoring.second_opinion import SecondOpinion
+from paraqd.training import causal_onnx
+from paraqd.training.judge_model import load_causal_base
+from paraqd.training.judge_tokens import read_tokens, repeat_questions
+from paraqd.training.judge_training import judge_scores
+from paraqd.training.language_folder import train_language_judge
+from paraqd.training.language_judge import (
+    find_prepared,
+    train_language_weights,
+    training_facts,
+    validation_odds,
+)
+from paraqd.training.language_weights import load_weights
+from paraqd.training.pair_files import pair_settings
+from paraqd.training.quantisation_aware import exact_weights, finish_rounding, round_blocks, start_rounding
+from paraqd.training.recipes import load_judge_recipe
+from paraqd.training.settings import TrainingError
+
+OTHERS = "written composed rules synthetic_composed styles styles_composed strangers natural fluent".split()
+
+
+def recipe(base, **overrides):
+    """Return the recipe ``default`` with a small language model, one training set and short training runs."""
+    values = {
+        "language_judge.model": str(base),
+        "language_judge.pairs": 200,
+        "language_judge.shares.synthetic": 0.5,
+        "language_judge.training.epochs": 12,
+        "language_judge.training.learning_rate": 3e-3,
+        "language_judge.training.batch_tokens": 1024,
+        "data.validation": {"synthetic": {}},
+        **overrides,
+    }
+    return load_judge_recipe("default", values).without(OTHERS)
+
+
+def write_pairs(work, made, pairs, *, train=120):
+    """Write files of pairs as if they had been created from the data sets."""
+    folder = work / "pairs"
+    folder.mkdir(parents=True)
+    write_faults(pairs(train, seed=0), folder / "synthetic_train_all.jsonl.gz")
+    write_faults(pairs(60, seed=1), folder / "synthetic_validation_all.jsonl.gz")
+    (folder / "made-with.json").write_text(json.dumps(pair_settings(made.data)))
+
+
+@pytest.fixture(autouse=True)
+def no_data_sets(tmp_path, monkeypatch):
+    """Hide the data sets, so that every test shows that training does not need them."""
+    monkeypatch.setenv("PARAQD_DATA_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.setattr("paraqd.training.pair_files.synthetic_digest", _missing)
+
+
+def _missing(*_):
+    from paraqd.data.datasets import DatasetError
+
+    raise DatasetError("missing")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, causal_base, pairs):
+    """Return the folder and the work folder of a trained judge."""
+    place = tmp_path_factory.mktemp("trained")
+    made = recipe(causal_base)
+    write_pairs(place / "work", made, pairs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paraqd.training.pair_files.synthetic_digest", _missing)
+        done = train_language_judge(made, place / "judge", work=place / "work", device="cpu")
+    return done, place / "work", made
+
+
+def test_rounding_in_training_equals_the_rounding_of_the_export():
+    torch.manual_seed(2)
+    weight = torch.randn(24, 192)
+    weight[3, 64:128] = 0  # a block without a scale
+    integers, scales = causal_onnx.round_blocks(weight.numpy())
+    expected = (integers.reshape(24, 3, 64) * scales[..., None]).reshape(24, 192)
+    assert np.array_equal(round_blocks(weight).numpy(), expected)
+
+
+def test_a_rounded_judge_keeps_its_exact_weights(causal_base):
+    judge = load_causal_base(causal_base)[1]
+    before = {name: value.clone() for name, value in judge.state_dict().items()}
+    start_rounding(judge)
+    finish_rounding(judge)
+    layer = judge.body.layers[0].mlp.up_proj
+    assert not torch.equal(layer.weight, before["body.layers.0.mlp.up_proj.weight"])
+    assert torch.equal(layer.weight, round_blocks(before["body.layers.0.mlp.up_proj.weight"]))
+    assert torch.equal(judge.valid.weight, before["valid.weight"])  # heads are not rounded
+    layer.weight.sum().backward()
+    assert torch.equal(layer.parametrizations.weight.original.grad, torch.ones_like(layer.weight))
+    kept = exact_weights(judge)
+    assert kept.keys() == before.keys()
+    assert all(torch.equal(kept[name], before[name]) for name in before)
+
+
+def test_the_exported_judge_gives_the_trained_judges_answers(trained, pairs):
+    done, work, _ = trained
+    folder = read_model_folder(done.folder)
+    assert folder.kind == "language-model" and not list(done.folder.rglob("*.safetensors"))
+    judge = LanguageModel(folder.path, kinds=folder.evidence_kinds, hashes=folder.verified_hashes())
+    shown = pairs(60, seed=1)
+    found = np.array([each.log_odds for each in judge.begin([prepare_pair(p.question, p.paraphrase) for p in shown])()])
+    odds = validation_odds(work)["synthetic"]
+    assert np.abs(found - odds).mean() < 0.1 < odds.std()
+    assert done.facts["export"]["mean"] < 0.02
+    labels = np.array([pair.label for pair in shown])
+    assert found[labels == 1].mean() > found[labels == 0].mean() + 1
+    places = [each for pair, each in zip(shown, judge.begin([prepare_pair(*t) for t in texts(shown)])(), strict=True)]
+    worst = [max(each.paraphrase_places, key=lambda place: place.fault) for each in places]
+    right = [
+        any(a < place.end and place.start < b for a, b in pair.paraphrase_spans)
+        for pair, place in zip(shown, worst, strict=True)
+        if not pair.label
+    ]
+    assert np.mean(right) > 0.8
+
+
+def texts(pairs):
+    return [(pair.question, pair.paraphrase) for pair in pairs]
+
+
+def test_the_model_folder_says_how_the_judge_is_used(trained):
+    done, work, made = trained
+    facts = done.facts
+    assert facts["settings"]["epochs"] == 12 and facts["settings"]["beta2"] == 0.98
+    assert facts["data"]["synthetic"]["pairs"] == 120
+    assert facts["vocabulary"]["tokens"] == len(find_prepared(made, work).old_ids)
+    default = read_model_folder("default")
+    assert facts["cascade"]["model"] == f"default@{default.hash8(default.verified_hashes())}"
+    second = SecondOpinion.from_dict(facts["cascade"], judge=None)
+    assert isinstance(second.fusion, Fusion) and second.fusion.model_weight > 0
+    assert (second.low, second.high) == (-2.5, 1.5)
+    assert set(facts["validation"]["synthetic"]) == {"pairs", "asked", "small", "large", "both", "cascade"}
+    card = (done.folder / "README.md").read_text("utf-8")
+    assert "| synthetic | 120 | 100 |" in card and "base_model: " in card
+
+
+def test_stored_weights_are_the_exported_ones_and_can_be_trained_further(trained, tmp_path, pairs, causal_base):
+    _, work, _ = trained
+    weights = work / "language" / "weights"
+    judge = load_weights(weights)
+    start_rounding(judge)
+    rows = repeat_questions(read_tokens(next((work / "language" / "tokens").glob("*validation*"))))
+    assert judge_scores(judge, rows) == pytest.approx(validation_odds(work)["synthetic"], abs=1e-4)
+    short = {"language_judge.training.epochs": 1, "language_judge.training.learning_rate": 1e-6}
+    further = recipe("nowhere", **{"language_judge.start": str(weights), **short})  # no language model is needed
+    write_pairs(tmp_path / "work", further, pairs)
+    done = train_language_judge(further, tmp_path / "judge", work=tmp_path / "work", device="cpu")
+    assert done.facts["start"] == "weights"
+    assert validation_odds(tmp_path / "work")["synthetic"] == pytest.approx(validation_odds(work)["synthetic"], abs=0.3)
+
+
+def test_only_the_cascade_is_fitted_again_for_another_small_judge(trained, tmp_path):
+    _, work, made = trained
+    other = tmp_path / "other"
+    shutil.copytree(read_model_folder("default").path, other)
+    facts = json.loads((other / "paraqd.json").read_text("utf-8"))
+    (other / "paraqd.json").write_text(json.dumps({**facts, "name": "other"}))
+    before = (work / "language" / "weights" / "judge.safetensors").stat().st_mtime_ns
+    done = train_language_judge(made, tmp_path / "judge", work=work, small=other, device="cpu")
+    assert done.facts["cascade"]["model"].startswith("other@")
+    assert (work / "language" / "weights" / "judge.safetensors").stat().st_mtime_ns == before
+
+
+def test_the_weights_need_only_the_folder_of_tokens_and_few_packages(trained, tmp_path, causal_base):
+    _, work, _ = trained
+    shutil.copytree(
+        work / "language", tmp_path / "w" / "language", ignore=shutil.ignore_patterns("weights", "opinions*")
+    )
+    script = f"""
+import sys
+from pathlib import Path
+hidden = "rapidfuzz platformdirs spacy sentence_transformers accelerate datasets gguf onnx onnxruntime scipy sklearn"
+for name in hidden.split():
+    sys.modules[name] = None  # as if the package were not installed
+from paraqd.training.language_judge import train_language_weights
+from paraqd.training.recipes import load_judge_recipe
+values = {{
+    "language_judge.model": sys.argv[2],
+    "data.validation": {{"synthetic": {{}}}},
+    "language_judge.training.epochs": 1,
+    "language_judge.training.batch_tokens": 1024,
+}}
+made = load_judge_recipe("default", values).without({OTHERS!r})
+print(train_language_weights(made, Path(sys.argv[1]), device="cpu"))
+"""
+    command = [sys.executable, "-c", script, str(tmp_path / "w"), str(causal_base)]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert shown.strip() == str(tmp_path / "w" / "language" / "weights")
+    assert set(validation_odds(tmp_path / "w")) == {"synthetic"}
+
+
+def test_the_same_language_model_may_be_elsewhere_on_another_machine(trained, tmp_path, causal_base):
+    done, work, made = trained
+    shutil.copytree(causal_base, tmp_path / "elsewhere")
+    moved = recipe(tmp_path / "elsewhere")
+    assert train_language_weights(moved, work, device="cpu") == work / "language" / "weights"  # trains nothing
+    (tmp_path / "elsewhere" / "model.safetensors").write_bytes(b"another model")
+    with pytest.raises(TrainingError, match="--restart"):
+        train_language_weights(moved, work, device="cpu")
+    assert done.facts["source_sha256"] == training_facts(made, {})["source_sha256"]
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stop", [4, 12])  # before and after the weights are rounded
+def test_a_killed_run_resumes_and_ends_with_the_same_weights(trained, tmp_path, causal_base, monkeypatch, stop):
+    _, work, _ = trained
+    short = recipe(causal_base, **{"language_judge.training.epochs": 3})
+    for name in ("whole", "killed"):
+        tokens = shutil.ignore_patterns("weights", "training.json")
+        shutil.copytree(work / "language", tmp_path / name / "language", ignore=tokens)
+    train_language_weights(short, tmp_path / "whole", device="cpu")
+
+    def kill(stage, done, steps, note=""):
+        if stage == "language-model judge" and done >= stop:
+            assert steps == 12
+            raise Killed
+
+    clock = itertools.count(step=100.0)  # progress is reported and a checkpoint is written in every step
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("paraqd.training.judge_training.time.monotonic", lambda: next(clock))
+        train_language_weights(short, tmp_path / "killed", device="cpu", progress=kill)
+    assert (tmp_path / "killed" / "language" / "checkpoints" / "judge.pt").is_file()
+    with pytest.raises(TrainingError, match="--restart"):
+        other = recipe(causal_base, **{"language_judge.training.epochs": 2})
+        train_language_weights(other, tmp_path / "killed", device="cpu")
+    train_language_weights(short, tmp_path / "killed", device="cpu")
+    one, two = (validation_odds(tmp_path / name)["synthetic"] for name in ("whole", "killed"))
+    assert two == pytest.approx(one, abs=1e-4)
+    assert not (tmp_path / "killed" / "language" / "checkpoints").exists()
+
+
+def test_what_is_missing_is_one_line(tmp_path, causal_base, pairs):
+    made = recipe(causal_base)
+    with pytest.raises(TrainingError, match="run the command with --prepare-only first"):
+        train_language_weights(made, tmp_path)
+    write_pairs(tmp_path / "work", made, pairs)
+    for value, told in (("nobody", "language model nobody: use SmolLM2"), (str(tmp_path), "language model")):
+        with pytest.raises(TrainingError, match=told):
+            train_language_judge(recipe(value), tmp_path / "out", work=tmp_path / "work", device="cpu")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_start_is_reported_before_anything_is_prepared(tmp_path):
+    made = recipe("nowhere", **{"language_judge.start": str(tmp_path / "start")})
+    with pytest.raises(TrainingError, match="has no language-model judge to start from"):
+        train_language_judge(made, tmp_path / "out", work=tmp_path / "work", device="cpu")
+    assert not (tmp_path / "work").exists()
