@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.judge_package import KIND
 from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE
 from paraqd.progress import Progress, silent
-from paraqd.scoring.judge.installed import KIND
 from paraqd.training.cascade_fitting import SmallScorer, fit_cascade
 from paraqd.training.causal_onnx import write_causal_judge
 from paraqd.training.fused_scorer import TrainedJudge
