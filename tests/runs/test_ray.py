@@ -128,6 +128,7 @@ def cluster():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_worker_niceness", "0")  # otherwise the other tests slow the workers down
         ray.init(
             num_cpus=2,
             include_dashboard=False,
