@@ -107,7 +107,8 @@ def export_model(
                 ranges = _observed(kind, weights, config, made[32], pairs[::2])
             _write(source, place, facts, build(weights, config, bits=precision, ranges=ranges))
             mode = "encoder" if kind == "bi-encoder" else "fused"
-            verdicts = Scorer.load(place, mode=mode, skip=False).score_pairs(list(pairs))
+            judge = "small" if mode == "fused" else None
+            verdicts = Scorer.load(place, mode=mode, skip=False, judge=judge).score_pairs(list(pairs))
             scored[precision] = np.array([verdict.score for verdict in verdicts])
         moved = np.abs(scored[bits] - scored[32]) if len(pairs) else np.zeros(1)
         nearly_all = float(np.quantile(moved, _NEARLY_ALL))
