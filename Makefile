@@ -6,8 +6,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help setup demo demo-augment test lint format docs bench bench-env bench-operators clean
 
-# one test process more than there are cores, because many tests wait for programs that they start
-TEST_PROCESSES ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
+# two test processes more than there are cores, because many tests wait for programs that they start
+TEST_PROCESSES ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 
 # options for make bench, such as BENCH="--growth full --million" or BENCH=--quick
 BENCH ?=

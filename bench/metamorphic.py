@@ -23,7 +23,7 @@ from metamorphiclib.report import Outcome, Results, as_json, markdown
 from paraqd import Scorer
 from paraqd.cli.progress import Bar
 from paraqd.data.datasets import find, load_questions
-from paraqd.data.reserved_questions import reserved_questions
+from paraqd.data.reserved_questions import RESERVED, reserved_questions
 from paraqd.data.tables import open_table
 from paraqd.errors import ParaqdError
 from paraqd.progress import Progress, silent
@@ -112,7 +112,8 @@ def main() -> None:
 
 def _run(given: argparse.Namespace) -> Results:
     written = list(open_table(find("written_pairs")).rows())
-    reserved = reserved_questions(load_questions("questions"), {str(row["id"]) for row in written})
+    names = {str(row["id"]) for row in written}
+    reserved = reserved_questions(load_questions("questions"), names, count=RESERVED)
     edits = all_edits([str(row["question"]) for row in reserved])
     if given.edits:
         wanted = [name.strip() for name in given.edits.split(",")]

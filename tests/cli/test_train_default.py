@@ -203,7 +203,7 @@ def test_the_language_judge_is_prepared_trained_and_finished(data, language_mode
     assert run([*command, *place, "--overwrite"]) == 0  # only the cascade is fitted again
     assert "asked about" in capsys.readouterr().err
     # the folder is what a scorer loads as its second judge
-    monkeypatch.setattr("paraqd.scoring.scorer.installed_judge", lambda: read_model_folder("lm"))
+    monkeypatch.setattr("paraqd.scoring.second_opinion.installed_judge", lambda: read_model_folder("lm"))
     scorer = Scorer.load()
     assert "|judge:cascade:lm@" in scorer.signature
     assert -1 <= scorer.score("Tom has 5 pens. How many?", "How many pens has Tom, who has 5?").score <= 1

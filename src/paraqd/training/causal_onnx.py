@@ -43,7 +43,7 @@ def round_blocks(weight: Array, block: int = BLOCK) -> tuple[NDArray[np.int8], A
     """Round a matrix (out, in) to 4-bit integers, and return the integers and the scale of each block.
 
     >>> integers, scales = round_blocks(np.array([[1.0, -0.5, 0.0, 0.25]], dtype=np.float32), block=2)
-    >>> (integers.reshape(1, 2, 2) * scales[..., None]).round(2).tolist()
+    >>> (integers.reshape(1, 2, 2) * scales[..., None]).astype(float).round(2).tolist()
     [[[0.93, -0.53], [0.0, 0.23]]]
     """
     rows = weight.reshape(len(weight), -1, block)
