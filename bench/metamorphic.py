@@ -112,8 +112,8 @@ def main() -> None:
 
 def _run(given: argparse.Namespace) -> Results:
     written = list(open_table(find("written_pairs")).rows())
-    names = {str(row["id"]) for row in written}
-    reserved = reserved_questions(load_questions("questions"), names, count=RESERVED)
+    rewritten = {str(row["id"]) for row in written}
+    reserved = reserved_questions(load_questions("questions"), rewritten, count=RESERVED)
     edits = all_edits([str(row["question"]) for row in reserved])
     if given.edits:
         wanted = [name.strip() for name in given.edits.split(",")]
