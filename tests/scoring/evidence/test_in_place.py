@@ -3,7 +3,7 @@
 import pytest
 
 from paraqd.reading import read
-from paraqd.scoring.evidence.in_place import replaced_in_place, swapped_in_place
+from paraqd.scoring.evidence.in_place import swapped_in_place
 from paraqd.scoring.evidence.rules import READER
 
 SHOP = "A shop sells 12 red pens and 12 blue pens for 30 dollars on each of 12 days."
@@ -37,9 +37,7 @@ def test_one_of_several_equal_numbers_is_replaced(paraphrase):
     ],
 )
 def test_other_words_or_equal_quantities_are_no_replacement(question, paraphrase):
-    assert not replaced_in_place(read(question), read(paraphrase)) or not {"number_replaced"} & set(
-        features(question, paraphrase)
-    )
+    assert "number_replaced" not in features(question, paraphrase)
 
 
 def test_words_that_occur_twice_say_nothing():
