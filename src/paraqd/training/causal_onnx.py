@@ -19,6 +19,7 @@ from paraqd.training.onnx_graph import TABLE_LEVELS, rounded_columns
 
 BLOCK = 64  # inputs that share a scale
 LARGEST, SMALLEST = 7, -8  # the range of a 4-bit integer
+FACTORS = 15  # a block's scale is a multiple of its row's scale, from 1 to this number
 _POSITIONS = 2048
 _OPSET, _IR_VERSION = 20, 10
 _RUNTIME = "com.microsoft"  # the domain of onnxruntime's own operators

@@ -95,6 +95,7 @@ def make_causal_judge(body: Any) -> Any:
     import torch
 
     width = int(body.config.hidden_size)
+    use_fused_norms(body)
 
     class CausalJudge(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
         """A judge whose language model reads the question, the paraphrase and then the question again."""
@@ -112,12 +113,36 @@ def make_causal_judge(body: Any) -> Any:
         def forward(self, *, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> tuple[Any, Any, Any]:
             """Return the log-odds of the three heads."""
             del token_type_ids
+            given = self.body.embed_tokens(input_ids)
+            if torch.is_autocast_enabled(given.device.type):  # otherwise, the states between layers would stay float32
+                given = given.to(torch.get_autocast_dtype(given.device.type))
             # no mask is needed, because padding is on the right and no token attends to a later token
-            states = self.body(input_ids=input_ids, use_cache=False).last_hidden_state
+            states = self.body(inputs_embeds=given, use_cache=False).last_hidden_state
             ends = states[torch.arange(len(states), device=states.device), attention_mask.sum(1) - 1]
             return self.valid(ends)[:, 0], self.kinds(ends), self.places(states)[..., 0]
 
     return CausalJudge()
+
+
+def use_fused_norms(body: Any) -> None:
+    """Replace the norms of a model with the structure of Llama by torch's own, which run as one kernel on a GPU."""
+    import torch
+
+    class FusedNorm(torch.nn.RMSNorm):  # type: ignore[misc]  # torch is not type-checked
+        """A norm that keeps the precision of its input, so that torch does not fall back to several kernels."""
+
+        def forward(self, given: Any) -> Any:
+            """Return the normalised values."""
+            with torch.autocast(given.device.type, enabled=False):
+                weight = self.weight.to(given.dtype)
+                return torch.nn.functional.rms_norm(given, self.normalized_shape, weight, self.eps)
+
+    for module in list(body.modules()):
+        for name, child in list(module.named_children()):
+            if type(child).__name__ == "LlamaRMSNorm":
+                norm = FusedNorm(len(child.weight), eps=child.variance_epsilon)
+                norm.weight = child.weight
+                setattr(module, name, norm)
 
 
 def load_causal_base(path: Path) -> tuple[Any, Any]:

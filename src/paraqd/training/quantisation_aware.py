@@ -5,7 +5,7 @@ inputs, the export does not need to round it further. Each row of a weight matri
 linear map have a single range, which adapts to the batches during training and is fixed afterwards.
 
 A language-model judge is rounded as `causal_onnx` does it: its linear maps to 4 bits, with a scale for each block of
-inputs, and its table of word embeddings to 8 bits. The runtime rounds its inputs, so training does not.
+inputs, and its table of word embeddings to 8 bits. The inputs of its linear maps have one range for each token.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from paraqd.training.causal_onnx import BLOCK, LARGEST, SMALLEST
+from paraqd.training.causal_onnx import BLOCK, FACTORS, LARGEST, SMALLEST
 from paraqd.training.onnx_graph import LEVELS, RANGE, TABLE_LEVELS
 
+TOKEN_LEVELS = 127  # the largest integer to which a token's inputs are rounded
+_LEAST = 1e-6  # the least range of a token's inputs
 _TABLE = "word_embeddings"
 _WIDEN, _NARROW = 0.1, 0.01  # the rates at which a range adapts to batches with a wider or a narrower range
 
@@ -54,7 +56,9 @@ def start_rounding(model: Any) -> None:
     for module, rounded in _roundings(model):
         if not parametrize.is_parametrized(module, "weight"):
             parametrize.register_parametrization(module, "weight", Rounded(rounded))
-    if not model.rounds_blocks:
+    if model.rounds_blocks:
+        round_token_inputs(model)
+    else:
         round_inputs(model)
 
 
@@ -112,9 +116,36 @@ def round_blocks(weight: Any) -> Any:
     import torch
 
     rows = weight.detach().reshape(len(weight), -1, BLOCK)
-    scale = rows.abs().amax(dim=-1, keepdim=True) / (LARGEST + 0.5)
+    largest = rows.abs().amax(dim=-1, keepdim=True)
+    scale = largest.amax(dim=1, keepdim=True) / ((LARGEST + 0.5) * FACTORS)
     scale = torch.where(scale > 0, scale, torch.ones_like(scale))
+    factor = torch.clamp(torch.ceil(largest / ((LARGEST + 0.5) * scale)), 1, FACTORS)
+    scale = factor * scale
     return (torch.clamp(torch.round(rows / scale), SMALLEST, LARGEST) * scale).reshape(weight.shape)
+
+
+def round_token_inputs(model: Any) -> None:
+    """Round the inputs of a language model's linear maps in all later passes."""
+    import torch
+
+    for module in model.body.modules():
+        if isinstance(module, torch.nn.Linear) and not module._forward_pre_hooks:
+            module.register_forward_pre_hook(_round_tokens)
+
+
+def rounded_tokens(given: Any) -> Any:
+    """Round each token's values to eight bits, with the gradient of the exact values.
+
+    >>> import torch
+    >>> rounded_tokens(torch.tensor([[127.0, 3.3], [0.0, 0.0]])).tolist()
+    [[127.0, 3.0], [0.0, 0.0]]
+    """
+    import torch
+
+    values = given.detach().float()
+    most = values.abs().amax(dim=-1, keepdim=True).clamp(min=_LEAST)
+    rounded = torch.round(values / most * TOKEN_LEVELS) * (most / TOKEN_LEVELS)
+    return given + (rounded.to(given.dtype) - given).detach()
 
 
 def exact_weights(model: Any) -> dict[str, Any]:
@@ -141,6 +172,10 @@ def rounded_input(given: Any, limits: Any, *, follow: bool) -> Any:
     zero = torch.round(-limits[0] / scale)
     rounded = (torch.clamp(torch.round(values / scale) + zero, 0, 255) - zero) * scale
     return given + (rounded.to(given.dtype) - given).detach()
+
+
+def _round_tokens(_module: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (rounded_tokens(inputs[0]), *inputs[1:])
 
 
 def _round_input(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
