@@ -15,8 +15,10 @@ from typing import Any
 from paraqd.data.faulty_pairs import read_faults
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.generators.runtime import pick_device, quiet
+from paraqd.model_folder import ONNX_FILE, find_model_folder
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
+from paraqd.training.exported_weights import load_exported
 from paraqd.training.fusion_fitting import fit_and_measure
 from paraqd.training.judge_model import HEADS_FILE, KINDS, load_judge, make_judge, save_judge
 from paraqd.training.judge_tokens import JudgeTokens, join_tokens
@@ -197,13 +199,13 @@ def _train_stages(
     recipe: JudgeRecipe, tokens: JudgeTokens, tokenizer: Any, *, work: Path, progress: Progress, **options: Any
 ) -> Any:
     """Train the judge in all stages, and return the judge. Stages that an interrupted run has finished are skipped."""
-    start, judge = Path(recipe.start) if recipe.start else encoder_folder(recipe.encoder), None
+    start, judge = start_folder(recipe), None
     for number, settings in enumerate(recipe.stages, start=1):
         finished = work / "stages" / str(number)
         if not (finished / HEADS_FILE).is_file():
             stage = "training" if len(recipe.stages) == 1 else f"training, stage {number} of {len(recipe.stages)}"
             with reproducible(settings.seed):
-                judge = _start_from(start, settings)
+                judge = _start_from(start, settings, recipe.encoder)
                 checkpoints = work / "checkpoints" / str(number)
                 train_judge(
                     judge,
@@ -220,10 +222,17 @@ def _train_stages(
     return judge or load_judge(start)
 
 
-def _start_from(folder: Path, settings: JudgeSettings) -> Any:
+def start_folder(recipe: JudgeRecipe) -> Path:
+    """Return the folder with whose weights training starts: an earlier judge, or the encoder."""
+    return find_model_folder(recipe.start) if recipe.start else encoder_folder(recipe.encoder)
+
+
+def _start_from(folder: Path, settings: JudgeSettings, encoder: str) -> Any:
     """Load the judge in a folder, or build an untrained judge if the folder contains an encoder."""
     if (folder / HEADS_FILE).is_file():
         return load_judge(folder, inner=settings.inner, exact=True)
+    if (folder / ONNX_FILE).is_file():
+        return load_exported(folder, encoder_folder(encoder))
     return make_judge(folder, inner=settings.inner)
 
 
@@ -233,8 +242,8 @@ def _check_models(recipe: JudgeRecipe) -> None:
         raise TrainingError(
             f"encoder {recipe.encoder}: no such model on this machine; use {DEFAULT_ENCODER} or a model folder"
         )
-    if recipe.start and not (Path(recipe.start) / HEADS_FILE).is_file():
-        raise TrainingError(f"{recipe.start} has no judge to start from: it has no {HEADS_FILE}")
+    if recipe.start and not any((start_folder(recipe) / name).is_file() for name in (HEADS_FILE, ONNX_FILE)):
+        raise TrainingError(f"{recipe.start} has no judge to start from: it has no {HEADS_FILE} and no {ONNX_FILE}")
     for teacher in recipe.teachers:
         teacher.check()
     if not recipe.data.validation:

@@ -37,6 +37,7 @@ from paraqd.training.cascade_fitting import (
 )
 from paraqd.training.judge_tokens import JudgeTokens, join_tokens, read_tokens, repeat_questions
 from paraqd.training.judge_training import DrawRows, judge_scores, train_judge
+from paraqd.training.language_teacher import FOLDER, ODDS, PREPARED, WEIGHTS
 from paraqd.training.language_weights import (
     base_path,
     cut_tokenizer,
@@ -56,9 +57,6 @@ from paraqd.training.settings import LanguageJudgeSettings, TrainingError
 from paraqd.training.torch_state import reproducible
 from paraqd.training.vocabulary import count_tokens
 from paraqd.training.work_folder import begin_training, recipe_pairs, store_tokens, token_digest
-
-FOLDER = "language"
-_PREPARED, _ODDS, _WEIGHTS = "prepared.json", "odds.npz", "weights"
 
 
 @dataclass(frozen=True)
@@ -124,9 +122,9 @@ def prepare_language_judge(
 def find_prepared(recipe: JudgeRecipe, work: Path) -> Prepared | None:
     """Return the prepared tokens in a work folder, or None if they are missing or belong to another recipe."""
     folder, manifest = work / FOLDER, work / "pairs" / MANIFEST
-    if not (folder / _PREPARED).is_file():
+    if not (folder / PREPARED).is_file():
         return None
-    stored = json.loads((folder / _PREPARED).read_text("utf-8"))
+    stored = json.loads((folder / PREPARED).read_text("utf-8"))
     if stored["recipe"] != json.loads(json.dumps(_identity(recipe))):
         return None
     if manifest.is_file() and json.loads(manifest.read_text("utf-8")) != stored["pairs"]:
@@ -159,9 +157,9 @@ def train_language_weights(
     facts = training_facts(recipe, parts)
     # the same language model may have another path on another machine
     facts = {name: value for name, value in facts.items() if name not in ("base", "start")}
-    begin_training(prepared.folder, facts, restart=restart, results=("checkpoints", _WEIGHTS))
-    weights = prepared.folder / _WEIGHTS
-    if (weights / _ODDS).is_file():  # this file is written last
+    begin_training(prepared.folder, facts, restart=restart, results=("checkpoints", WEIGHTS))
+    weights = prepared.folder / WEIGHTS
+    if (weights / ODDS).is_file():  # this file is written last
         return weights
     device = pick_device(device)
     checkpoints = prepared.folder / "checkpoints"
@@ -186,7 +184,7 @@ def train_language_weights(
         for name, path in prepared.validation.items():
             progress(f"validation: {name}", 0, None)
             odds[name] = judge_scores(judge, repeat_questions(read_tokens(path)), device=device)
-    with replacing(weights / _ODDS) as temporary, open(temporary, "wb") as file:
+    with replacing(weights / ODDS) as temporary, open(temporary, "wb") as file:
         np.savez(file, **odds)  # type: ignore[arg-type]  # the names of sets are not those of parameters
     shutil.rmtree(checkpoints, ignore_errors=True)
     return weights
@@ -232,7 +230,7 @@ def training_facts(recipe: JudgeRecipe, parts: Mapping[str, JudgeTokens]) -> dic
 
 def validation_odds(work: Path) -> dict[str, NDArray[np.float32]]:
     """Return the judge's log-odds for the validation pairs, keyed by set."""
-    with np.load(work / FOLDER / _WEIGHTS / _ODDS, allow_pickle=False) as stored:
+    with np.load(work / FOLDER / WEIGHTS / ODDS, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}
 
 
@@ -277,7 +275,7 @@ def _prepare_tokens(
                 )
     manifest = json.loads((work / "pairs" / MANIFEST).read_text("utf-8"))
     replace_json(
-        folder / _PREPARED,
+        folder / PREPARED,
         {
             "recipe": _identity(recipe),
             "pairs": manifest,

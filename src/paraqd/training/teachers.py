@@ -22,9 +22,11 @@ from paraqd.progress import Progress, silent
 from paraqd.training.judge_model import load_causal_base, make_judge
 from paraqd.training.judge_tokens import JudgeTokens, join_tokens, repeat_questions
 from paraqd.training.judge_training import judge_scores, train_judge
+from paraqd.training.language_teacher import language_odds
 from paraqd.training.settings import JudgeSettings, TrainingError
 from paraqd.training.torch_state import reproducible
 
+LANGUAGE_JUDGE = "language_judge"
 # a function that takes a set's name, a tokenizer and a folder for storing tokens, and returns the set's tokens
 Tokenize = Callable[[str, Any, Path], JudgeTokens]
 
@@ -33,8 +35,8 @@ Tokenize = Callable[[str, Any, Path], JudgeTokens]
 class Teacher:
     """A teacher's model, and the training settings that differ from the judge's settings.
 
-    ``model`` is the name or the folder of an encoder, the name of the packaged language model, or the path of a
-    ``.gguf`` file.
+    ``model`` is the name or the folder of an encoder, the name of the packaged language model, the path of a ``.gguf``
+    file, or ``language_judge`` for the trained language-model judge in the work folder.
     """
 
     model: str
@@ -52,6 +54,8 @@ class Teacher:
 
     def check(self) -> None:
         """Raise an exception if the model is missing."""
+        if self.model == LANGUAGE_JUDGE:
+            return  # only the work folder tells
         if self.model == PACKAGED_MODEL:
             packaged_model_file()
         elif self.model.endswith(".gguf"):
@@ -92,6 +96,8 @@ def teacher_odds(
         with the same model differ.
 
     """
+    if teacher.model == LANGUAGE_JUDGE:
+        return language_odds(work, sets, device=device, progress=progress)
     own = replace(settings, **{"seed": settings.seed + number, "inner": None, **teacher.settings})
     folder = work / "teachers" / f"{number}-{hashlib.sha256(_identity(teacher).encode()).hexdigest()[:12]}"
     with reproducible(own.seed):

@@ -1,0 +1,63 @@
+"""Have a trained language-model judge teach the small judge: compute its log-odds for the training pairs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.data.writers import replacing
+from paraqd.progress import Progress, silent
+from paraqd.training.judge_tokens import read_tokens, repeat_questions
+from paraqd.training.judge_training import judge_scores
+from paraqd.training.language_weights import WEIGHTS_FILE, load_weights
+from paraqd.training.quantisation_aware import start_rounding
+from paraqd.training.settings import TrainingError
+
+FOLDER, PREPARED, WEIGHTS, ODDS = "language", "prepared.json", "weights", "odds.npz"
+_BATCH_TOKENS = 131_072
+
+
+def language_odds(
+    work: Path, sets: Sequence[str], *, device: str = "cpu", progress: Progress = silent
+) -> NDArray[np.float32]:
+    """Return the log-odds of the language-model judge in a work folder for all pairs of the training sets.
+
+    The judge is rounded like the exported judge. Its answers are stored, and later calls reuse them.
+
+    Raises
+    ------
+    TrainingError
+        If the work folder has no trained language-model judge, or if a set's tokens are missing.
+
+    """
+    folder = work / FOLDER
+    weights = folder / WEIGHTS
+    if not (weights / ODDS).is_file():
+        raise TrainingError(f"{work} has no trained language-model judge to learn from: train it first, --judge large")
+    files = json.loads((folder / PREPARED).read_text("utf-8"))["train"]
+    missing = [name for name in sets if name not in files]
+    if missing:
+        raise TrainingError(f"the language-model judge in {work} has no tokens of the set {missing[0]}")
+    judge, found = None, []
+    for name in sets:
+        path = folder / "tokens" / files[name]
+        identity = f"{path.name} {(weights / WEIGHTS_FILE).stat().st_size} {(weights / ODDS).stat().st_mtime_ns}"
+        stored = folder / "answers" / f"{name}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}.npy"
+        if not stored.is_file():
+            if judge is None:
+                judge = load_weights(weights)
+                start_rounding(judge)
+            progress(f"language-model judge: {name}", 0, None)
+            tokens = repeat_questions(read_tokens(path))
+            odds = judge_scores(judge, tokens, device=device, batch_tokens=_BATCH_TOKENS, half=True)
+            stored.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(stored) as temporary, open(temporary, "wb") as file:
+                np.save(file, odds)
+        found.append(np.load(stored))
+    answers: NDArray[np.float32] = np.concatenate(found).astype(np.float32)
+    return answers
