@@ -21,7 +21,7 @@ _NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 
 def load_exported(folder: str | Path, encoder: str | Path) -> Any:
-    """Build a judge from the weights of an exported judge, which was made from the encoder in the folder ``encoder``."""
+    """Build a judge from the weights of an exported judge, which was made from ``encoder``."""
     import torch
 
     weights = exported_weights(folder)
