@@ -19,7 +19,7 @@ from paraqd.data.datasets import written_split
 from paraqd.model_folder import read_model_folder
 
 pytestmark = pytest.mark.usefixtures("single_thread")
-# the recipe's own path: every set, the generator of f9, teachers and both stages, only smaller
+# the recipe's own path, only smaller, and from an encoder instead of the shipped judge
 SMALL = (
     "--questions",
     "4",
@@ -28,7 +28,7 @@ SMALL = (
     "--batch-tokens",
     "2048",
     "--set",
-    'data.generator.scale="smoke"',
+    "start=''",
     "--set",
     "data.train.strangers.most=6",
     "--set",
@@ -38,7 +38,7 @@ SMALL = (
     "--set",
     'data.operators=["NumToWords", "ClumsyGrammar", "NumberChange", "QuestionTruncation", "Typography+NumberChange"]',
 )
-FEW_SETS = ("--without", "synthetic,synthetic_composed,styles,styles_composed,strangers,fluent", "--teacher", "none")
+FEW_SETS = ("--without", "synthetic,synthetic_composed,styles,styles_composed,strangers", "--teacher", "none")
 
 
 def written(number):
@@ -134,6 +134,9 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
     monkeypatch.chdir(tmp_path)
     command = ["train", "--recipe", "default", "--out", "own", "--data-dir", str(data), "--device", "cpu", *SMALL]
     command += ["--encoder", str(encoder), "--set", f"teachers=[{{model='{encoder}', epochs=1}}]"]
+    command += ["--set", "judge.stages=[{epochs=1}, {epochs=1, inner=48}]"]
+    # the set of a generator's rewrites, which the recipe does not use
+    command += ["--set", "data.train.fluent={weight=0.5}", "--set", 'data.generator.scale="smoke"']
     assert run([*command, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["kind"] == "fused" and facts["recipe"] == "default"
@@ -143,7 +146,7 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
     assert facts["data"]["written"]["pairs"] == 3 * 10
     assert set(facts["validation"]) == {"written", "composed", "synthetic", "styles"}
     assert [stage["epochs"] for stage in facts["stages"]] == [1, 1]
-    assert facts["stages"][1]["inner"] == 768 and facts["teachers"] == [encoder.name]
+    assert facts["stages"][1]["inner"] == 48 and facts["teachers"] == [encoder.name]
     card = (tmp_path / "own" / "README.md").read_text("utf-8")
     assert "- Stage 2, starting from the previous stage: 1 epochs" in card
     assert (tmp_path / "own.work" / "generators" / "f9" / "model.safetensors").is_file()
@@ -179,10 +182,10 @@ def language_model(tmp_path_factory):
     return folder
 
 
-def test_the_language_judge_is_prepared_trained_and_finished(data, language_model, tmp_path, capsys, monkeypatch):
+def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_model, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = ["train", "--recipe", "default", "--judge", "large", "--out", "lm", "--device", "cpu", *SMALL]
-    command += ["--set", f"language_judge.model='{language_model}'", "--without", "fluent"]
+    command += ["--set", f"language_judge.model='{language_model}'"]
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--prepare-only"]) == 0
     assert "lm.work: the pairs and tokens are prepared" in capsys.readouterr().err
@@ -191,6 +194,15 @@ def test_the_language_judge_is_prepared_trained_and_finished(data, language_mode
     hidden = Path("lm.work/pairs").rename(tmp_path / "elsewhere")
     assert run([*command, "--data-dir", "nowhere", "--weights-only", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"work": "lm.work/language/weights"}
+    # the small judge learns from these weights
+    hidden.rename("lm.work/pairs")
+    small = ["train", "--recipe", "default", "--out", "own", "--work", "lm.work", "--device", "cpu", *SMALL]
+    assert run([*small, *place, "--encoder", str(encoder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["teachers"] == ["language_judge"]
+    assert len(list(Path("lm.work/language/answers").iterdir())) == len(
+        json.loads(Path("lm.work/language/prepared.json").read_text("utf-8"))["train"]
+    )
+    hidden = Path("lm.work/pairs").rename(tmp_path / "elsewhere")
     assert run([*command, "--data-dir", "nowhere", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["kind"] == "language-model" and facts["settings"]["epochs"] == 1
@@ -212,7 +224,7 @@ def test_the_language_judge_is_prepared_trained_and_finished(data, language_mode
 def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = ["train", "--recipe", "default", "--work", "work", "--prepare-only", "--device", "cpu", *SMALL, "--quiet"]
-    command += ["--without", "fluent,strangers"]
+    command += ["--without", "strangers"]
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none"]) == 0
     made = sorted(Path("work/pairs").iterdir())
@@ -270,6 +282,6 @@ def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, op
 def test_what_cannot_be_done_with_the_language_judge_is_one_line(data, tmp_path, capsys, monkeypatch, options, told):
     monkeypatch.chdir(tmp_path)
     command = ["train", "--recipe", "default", "--judge", "large", "--out", "lm", "--data-dir", str(data), *SMALL]
-    assert run([*command, "--without", "fluent,strangers,synthetic,styles", *options]) == 2
+    assert run([*command, "--without", "strangers,synthetic,styles", *options]) == 2
     line = capsys.readouterr().err
     assert told in line and line.count("\n") <= 2

@@ -25,8 +25,10 @@ from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.export import _config, _weights, export_model
+from paraqd.training.exported_weights import load_exported
 from paraqd.training.judge_model import load_judge, make_judge, save_judge
 from paraqd.training.onnx_graph import OPSET, InputRange, _Graph, judge_graph
+from paraqd.training.settings import TrainingError
 
 WORDS = "tom ann has 5 7 9 pens boys how many much and the a of is ? . , more half hour 30 minutes it takes".split()
 PAIRS = [
@@ -104,6 +106,18 @@ def sequence_ids(tokenizer, question, paraphrase):
     ids = tokenizer(question, paraphrase).encodings[0].sequence_ids
     last = max(place for place, part in enumerate(ids) if part == 1)
     return [*ids[:last], 1, 1]  # the separator after the paraphrase belongs to the paraphrase
+
+
+def test_training_can_start_from_an_exported_judge(judge, tmp_path):
+    export_model(judge, tmp_path / "small", pairs=PAIRS[:2], most_moved=2.0)
+    exact, found = load_judge(judge).state_dict(), load_exported(tmp_path / "small", judge).state_dict()
+    assert set(found) == set(exact)
+    for name, weight in exact.items():
+        reach = float(weight.abs().max())
+        assert torch.allclose(found[name], weight, atol=reach / 63), name  # weights have seven bits and a sign
+    export_model(judge, tmp_path / "full", pairs=PAIRS[:2], bits=32)
+    with pytest.raises(TrainingError, match="no judge that was exported with 8 bits"):
+        load_exported(tmp_path / "full", judge)
 
 
 def test_nothing_is_written_if_scores_change_too_much(bi_encoder, tmp_path):

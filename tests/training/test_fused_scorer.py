@@ -37,8 +37,8 @@ SETTINGS = JudgeSettings(**STAGE)
 
 def recipe(encoder, *, stages=(STAGE,), teachers=(), **overrides):
     """Return the default scorer's recipe with a small encoder and short training runs."""
-    values = {"encoder": str(encoder), "judge.stages": list(stages), "teachers": list(teachers), **overrides}
-    return load_judge_recipe("default", values)
+    values = {"encoder": str(encoder), "start": "", "judge.stages": list(stages), "teachers": list(teachers)}
+    return load_judge_recipe("default", {**values, **overrides})
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ from paraqd.training.fused_scorer import train_on_pairs
 from paraqd.training.pair_files import PairFiles
 from paraqd.training.recipes import load_judge_recipe
 folder = Path(sys.argv[1])
-values = {"encoder": sys.argv[2], "judge.stages": [{"epochs": 1, "batch_tokens": 512}], "teachers": []}
+values = {"encoder": sys.argv[2], "start": "", "judge.stages": [{"epochs": 1, "batch_tokens": 512}], "teachers": []}
 train, validation = (folder / "p" / f"synthetic_{part}.jsonl.gz" for part in ("train", "validation"))
 files = PairFiles({"synthetic": train}, {"synthetic": validation})
 train_on_pairs(files, load_judge_recipe("default", values), folder / "m", work=folder / "w", device="cpu")

@@ -33,13 +33,14 @@ from paraqd.training.language_judge import (
     training_facts,
     validation_odds,
 )
+from paraqd.training.language_teacher import language_odds
 from paraqd.training.language_weights import load_weights
 from paraqd.training.pair_files import pair_settings
 from paraqd.training.quantisation_aware import exact_weights, finish_rounding, round_blocks, start_rounding
 from paraqd.training.recipes import load_judge_recipe
 from paraqd.training.settings import TrainingError
 
-OTHERS = "written composed rules synthetic_composed styles styles_composed strangers natural fluent".split()
+OTHERS = "written composed rules synthetic_composed styles styles_composed strangers natural".split()
 
 
 def recipe(base, **overrides):
@@ -98,6 +99,18 @@ def test_rounding_in_training_equals_the_rounding_of_the_export():
     integers, scales = causal_onnx.round_blocks(weight.numpy())
     expected = (integers.reshape(24, 3, 64) * scales[..., None]).reshape(24, 192)
     assert np.array_equal(round_blocks(weight).numpy(), expected)
+
+
+def test_the_inputs_of_each_token_are_rounded_to_eight_bits(causal_base):
+    _, judge = load_causal_base(causal_base)
+    seen = []
+    layer = judge.body.layers[0].mlp.down_proj
+    start_rounding(judge)
+    layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    ids = torch.arange(12).reshape(2, 6)
+    judge(input_ids=ids, token_type_ids=None, attention_mask=torch.ones(2, 6, dtype=torch.bool))
+    steps = seen[0] / seen[0].abs().amax(dim=-1, keepdim=True) * 127
+    assert torch.allclose(steps, steps.round(), atol=1e-3) and len(steps.round().unique()) > 20
 
 
 def test_a_rounded_judge_keeps_its_exact_weights(causal_base):
@@ -222,6 +235,21 @@ def test_the_same_language_model_may_be_elsewhere_on_another_machine(trained, tm
     with pytest.raises(TrainingError, match="--restart"):
         train_language_weights(moved, work, device="cpu")
     assert done.facts["source_sha256"] == training_facts(made, {})["source_sha256"]
+
+
+def test_the_small_judge_learns_from_the_trained_judge(trained, tmp_path):
+    done, work, made = trained
+    found = language_odds(work, ["synthetic"])
+    tokens = read_tokens(find_prepared(made, work).train["synthetic"])
+    assert len(found) == len(tokens) and np.mean((found > 0) == (tokens.labels > 0.5)) > 0.9
+    (stored,) = (work / "language" / "answers").glob("synthetic-*.npy")
+    np.save(stored, found + 1)
+    assert np.array_equal(language_odds(work, ["synthetic"]), found + 1)  # stored answers are reused
+    np.save(stored, found)
+    with pytest.raises(TrainingError, match="no tokens of the set written"):
+        language_odds(work, ["synthetic", "written"])
+    with pytest.raises(TrainingError, match="no trained language-model judge to learn from"):
+        language_odds(tmp_path, ["synthetic"])
 
 
 class Killed(Exception):
