@@ -238,7 +238,7 @@ def test_the_same_language_model_may_be_elsewhere_on_another_machine(trained, tm
 
 
 def test_the_small_judge_learns_from_the_trained_judge(trained, tmp_path):
-    done, work, made = trained
+    _, work, made = trained
     found = language_odds(work, ["synthetic"])
     tokens = read_tokens(find_prepared(made, work).train["synthetic"])
     assert len(found) == len(tokens) and np.mean((found > 0) == (tokens.labels > 0.5)) > 0.9
