@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.errors import ModelError
-from paraqd.model_folder import TOKENIZER_FILE
+from paraqd.model_folder import PACKED_FILE, TOKENIZER_FILE, read_verified
 from paraqd.scoring.judge.installed import REINSTALL
 from paraqd.scoring.judge.judgement import TokenJudgement, WindowAnswer, check_outputs, known_kinds
+from paraqd.scoring.judge.packed_weights import expand_weights
 from paraqd.scoring.judge.pair_tokens import CausalTokenizer, Ids, Window
 from paraqd.scoring.judge.session import OnnxModel, check_finite
 from paraqd.scoring.pair_preparation import PreparedPair
@@ -28,6 +29,7 @@ from paraqd.scoring.verdict import EvidenceKind
 LONGEST = 660  # the most tokens of a pair that the model reads at once
 _OUTPUTS = ("valid", "kinds", "places")
 _INPUT, _PAST = "input_ids", "past_"
+_OVERFLOW = "overflow"  # an output that is not zero if sums of products overflow
 
 Past = dict[str, NDArray[np.float32]]  # the keys and values of the tokens that the model has read
 
@@ -66,7 +68,15 @@ class LanguageModel(OnnxModel):
 
     def _shared_session(self) -> Any:
         # several batches share the threads, so a thread that waits for its batch leaves the core to the others
-        return _checked(self._session(self.threads, spinning=False), self.folder)
+        session = _checked(self._session(self.threads, spinning=False), self.folder)
+        if not _overflows(session):
+            return session
+        del session  # so that there is only one copy of the weights
+        return self._session(self.threads, spinning=False, wide_sums=True)
+
+    def _weights(self) -> Mapping[str, NDArray[np.int8]]:
+        path = self.folder / PACKED_FILE
+        return expand_weights(read_verified(path, self._hashes.get(PACKED_FILE)), path)
 
     @property
     def _wide_session(self) -> Any:
@@ -119,7 +129,7 @@ def _same_question(rows: Sequence[_Row]) -> Iterator[list[int]]:
 def _run(session: Any, tokenizer: CausalTokenizer, rows: Sequence[_Row], batch: Sequence[int]) -> list[list[Any]]:
     """Run the rows of a question, and return each row's outputs."""
     question = rows[batch[0]].question
-    past = _nothing(session)
+    past = no_past(session)
     if question.size:  # the runtime does not accept an empty text
         names = [name.removeprefix(_PAST) for name in past]
         past = dict(zip(past, session.run(names, {_INPUT: question[None], **past}), strict=True))
@@ -133,17 +143,23 @@ def _run(session: Any, tokenizer: CausalTokenizer, rows: Sequence[_Row], batch: 
     return found
 
 
-def _nothing(session: Any) -> Past:
+def no_past(session: Any) -> Past:
     """Return the keys and values of no tokens."""
     shapes = {each.name: each.shape for each in session.get_inputs() if each.name != _INPUT}
     return {name: np.zeros((1, heads, 0, size), dtype=np.float32) for name, (_, heads, _, size) in shapes.items()}
+
+
+def _overflows(session: Any) -> bool:
+    """Return True if sums of products overflow: some processors add two products in a signed 16-bit integer."""
+    (found,) = session.run([_OVERFLOW], {_INPUT: np.zeros((1, 1), dtype=np.int64), **no_past(session)})
+    return bool(found.any())
 
 
 def _checked(session: Any, folder: Path) -> Any:
     """Return a session, or raise `ModelError` if its graph is not that of a language-model judge."""
     inputs, outputs = ([each.name for each in some] for some in (session.get_inputs(), session.get_outputs()))
     past = [name for name in inputs if name.startswith(_PAST)]
-    needed = {*_OUTPUTS, *(name.removeprefix(_PAST) for name in past)}
+    needed = {*_OUTPUTS, _OVERFLOW, *(name.removeprefix(_PAST) for name in past)}
     if not past or {_INPUT, *past} != set(inputs) or not needed <= set(outputs):
         raise ModelError(f"the model in {folder} is not a language-model judge: {REINSTALL}")
     return session
