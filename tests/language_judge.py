@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from paraqd import Scorer
-from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE, write_facts
+from paraqd.model_folder import TOKENIZER_FILE, write_facts
 from paraqd.scoring.verdict import EvidenceKind
 
 LAYERS, HEADS, KEY_HEADS, HEAD_SIZE, INNER = 2, 4, 2, 16, 128
@@ -65,17 +65,22 @@ def random_weights(words, seed=3):
     return weights
 
 
+def shape_of_judge():
+    from paraqd.training.causal_onnx import Shape
+
+    return Shape(LAYERS, HEADS, KEY_HEADS, HEAD_SIZE, WIDTH, epsilon=1e-5, rotation=10_000.0)
+
+
 def write_judge(folder, *, weights=None, tokenizer=None, facts=None):
     """Write the model folder of a judge."""
-    from paraqd.training.causal_onnx import Shape, write_causal_judge
+    from paraqd.training.causal_onnx import write_causal_judge
 
     folder = Path(folder)
-    (folder / "onnx").mkdir(parents=True)
+    folder.mkdir(parents=True)
     tokenizer = tokenizer or make_tokenizer()
     tokenizer.save(str(folder / TOKENIZER_FILE))
-    shape = Shape(LAYERS, HEADS, KEY_HEADS, HEAD_SIZE, WIDTH, epsilon=1e-5, rotation=10_000.0)
     weights = weights or random_weights(tokenizer.get_vocab_size())
-    write_causal_judge(weights, shape, folder / ONNX_FILE, block=32)
+    write_causal_judge(weights, shape_of_judge(), folder)
     write_facts(folder, facts or facts_of_judge())
     return folder
 

@@ -16,7 +16,7 @@ import paraqd
 from paraqd.cli.main import run
 from paraqd.errors import ModelError, OutputExistsError
 from paraqd.judge_package import write_judge_package
-from paraqd.model_folder import DEFAULT_MODEL, ONNX_FILE, write_facts
+from paraqd.model_folder import DEFAULT_MODEL, ONNX_FILE, PACKED_FILE, write_facts
 
 PAIR = "Tom has 5 pens and buys 3 pens. How many pens has he?", "Tom, who has 5 pens, buys 3. How many has he?"
 
@@ -89,15 +89,18 @@ def test_models_that_cannot_be_packaged(judge, tmp_path, fails):
     write_facts(judge, {"kind": "language-model"})
     assert "was not fitted to a model" in refused()
     write_facts(judge, language_judge.facts_of_judge())
-    (judge / ONNX_FILE).write_bytes(b"")
-    assert "sha256 differs" in refused()
+    for name in (ONNX_FILE, PACKED_FILE):
+        whole = (judge / name).read_bytes()
+        (judge / name).write_bytes(b"")
+        assert "sha256 differs" in refused()
+        (judge / name).write_bytes(whole)
     assert not (tmp_path / "out").exists()
 
 
 def test_facts_without_hashes(judge, tmp_path):
     facts = {"format": 1, **language_judge.facts_of_judge()}
     (judge / "paraqd.json").write_text(json.dumps(facts))
-    with pytest.raises(ModelError, match=r"has no sha256 for tokenizer\.json"):
+    with pytest.raises(ModelError, match=r"has no sha256 for onnx/model\.onnx"):
         write_judge_package(judge, tmp_path / "out")
 
 

@@ -10,8 +10,7 @@ from paraqd.errors import ModelError, OutputExistsError
 from paraqd.model_folder import (
     DEFAULT_MODEL,
     FACTS_FILE,
-    ONNX_FILE,
-    TOKENIZER_FILE,
+    LANGUAGE_MODEL,
     ModelFolder,
     read_model_folder,
 )
@@ -19,7 +18,7 @@ from paraqd.version import __version__
 
 PACKAGE, MODULE = "paraqd-judge-lm", "paraqd_judge_lm"
 GROUP = "paraqd.judges"  # the entry points of judge packages; each names a function that returns a model folder
-KIND = "language-model"  # the kind of the model in a judge package
+KIND = LANGUAGE_MODEL
 _LICENSE, _README = "LICENSE", "README.md"
 _WRITTEN = frozenset({"pyproject.toml", _README, _LICENSE, "src"})  # the names at the top of the distribution
 
@@ -85,8 +84,8 @@ def write_judge_package(folder: str | Path, out: str | Path) -> Path:
     Parameters
     ----------
     folder : str or Path
-        The judge's model folder: ``paraqd.json``, ``tokenizer.json`` and ``onnx/model.onnx``. Its model card
-        (``README.md``) and its license are used if they exist.
+        The judge's model folder: ``paraqd.json``, ``tokenizer.json``, ``onnx/model.onnx`` and ``onnx/weights.npz``.
+        Its model card (``README.md``) and its license are used if they exist.
     out : str or Path
         The folder to write. An existing package is replaced.
 
@@ -110,7 +109,7 @@ def write_judge_package(folder: str | Path, out: str | Path) -> Path:
     if root.exists():
         shutil.rmtree(root)
     place = root / "model"
-    for name in (FACTS_FILE, TOKENIZER_FILE, ONNX_FILE):
+    for name in (FACTS_FILE, *judge.files):
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(judge.path / name, place / name)
     (root / "__init__.py").write_text(_MODULE_TEXT, encoding="utf-8")
@@ -138,6 +137,6 @@ def _model_of(judge: ModelFolder) -> str:
     if model != own:
         given = f"belongs to the model {model}" if model else "was not fitted to a model"
         raise ModelError(f"the judge in {judge.path} {given}: fit it to the default model, which is {own}")
-    if missing := [name for name in (TOKENIZER_FILE, ONNX_FILE) if name not in judge.recorded_hashes]:
+    if missing := [name for name in judge.files if name not in judge.recorded_hashes]:
         raise ModelError(f"{judge.path / FACTS_FILE} has no sha256 for {missing[0]}: save the model again")
     return own

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from paraqd.files import atomic_write, sha256_of
 
 FORMAT = 1
 FACTS_FILE, ONNX_FILE, TOKENIZER_FILE = "paraqd.json", "onnx/model.onnx", "tokenizer.json"
+PACKED_FILE = "onnx/weights.npz"  # the weights of a language model, which are not in its graph
+LANGUAGE_MODEL = "language-model"  # the kind of the model in a judge package
 # version 0.1.0 did not record the kinds; its models output them in this order
 _KINDS_OF_0_1_0 = (
     "number_lost",
@@ -37,7 +39,7 @@ _KINDS_OF_0_1_0 = (
 )
 # the second pattern finds modules besides the transformer, such as 2_Dense
 WEIGHTS = ("*.safetensors", "[0-9]*_*/*.safetensors")
-_HASHED = (*WEIGHTS, ONNX_FILE, TOKENIZER_FILE)
+_HASHED = (*WEIGHTS, ONNX_FILE, PACKED_FILE, TOKENIZER_FILE)
 _SHIPPED = Path(__file__).parent / "models"
 DEFAULT_MODEL = _SHIPPED / "default"
 
@@ -56,8 +58,14 @@ class ModelFolder:
 
     @property
     def kind(self) -> str:
-        """The model's kind: ``fused``, ``reading`` or ``bi-encoder``."""
+        """The model's kind: ``fused``, ``reading``, ``bi-encoder`` or ``language-model``."""
         return str(self.facts.get("kind", "fused" if "fusion" in self.facts else ""))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files that a scorer loads."""
+        packed = (PACKED_FILE,) if self.kind == LANGUAGE_MODEL else ()
+        return (ONNX_FILE, *packed, TOKENIZER_FILE)
 
     @property
     def evidence_kinds(self) -> tuple[str, ...]:
@@ -84,8 +92,8 @@ class ModelFolder:
             found.setdefault(ONNX_FILE, str(self.facts["onnx_sha256"]))
         return found
 
-    def verified_hashes(self, files: Iterable[str] = (ONNX_FILE, TOKENIZER_FILE)) -> dict[str, str]:
-        """Check files against their recorded hashes, and return the sha256 of each file.
+    def verified_hashes(self) -> dict[str, str]:
+        """Check the files that a scorer loads against their recorded hashes, and return the sha256 of each file.
 
         Raises
         ------
@@ -94,7 +102,7 @@ class ModelFolder:
 
         """
         recorded, found = self.recorded_hashes, {}
-        for name in files:
+        for name in self.files:
             path = self.path / name
             if not path.is_file():
                 raise ModelError(

@@ -96,8 +96,11 @@ def test_rounding_in_training_equals_the_rounding_of_the_export():
     torch.manual_seed(2)
     weight = torch.randn(24, 192)
     weight[3, 64:128] = 0  # a block without a scale
-    integers, scales = causal_onnx.round_blocks(weight.numpy())
-    expected = (integers.reshape(24, 3, 64) * scales[..., None]).reshape(24, 192)
+    weight[5] = 0
+    weight[:, 128:] *= torch.linspace(0.01, 3, 24)[:, None]
+    integers, factors, scales = causal_onnx.round_blocks(weight.numpy())
+    steps = factors * scales[:, None]
+    expected = (integers.reshape(24, 3, 64) * steps[..., None]).reshape(24, 192)
     assert np.array_equal(round_blocks(weight).numpy(), expected)
 
 

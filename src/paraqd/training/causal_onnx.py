@@ -1,8 +1,12 @@
 """Build the ONNX graph of a language-model judge, node by node, with 4-bit weights.
 
 The graph reads one pair. It takes the keys and values of an earlier part of the text as inputs, so the question is
-computed once for all of its paraphrases. Linear maps store 4-bit integers with a scale for each block of inputs. The
-table of word embeddings stores 8-bit integers with a scale for each row.
+computed once for all of its paraphrases. The weights of linear maps are 4-bit integers. Each block of inputs has a
+whole-number factor, and each output has a scale. The 4-bit integers and the factors are in a file of their own (see
+`packed_weights`). The table of word embeddings consists of 8-bit integers with a scale for each row.
+
+A linear map multiplies 8-bit integers. It rounds its inputs with a scale for each token, so the result for a token does
+not depend on the tokens that are computed in the same step.
 """
 
 from __future__ import annotations
@@ -15,15 +19,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.model_folder import ONNX_FILE, PACKED_FILE
+from paraqd.scoring.judge.packed_weights import PackedWeight, write_weights
 from paraqd.training.onnx_graph import TABLE_LEVELS, rounded_columns
 
-BLOCK = 64  # inputs that share a scale
+BLOCK = 64  # inputs that share a factor
 LARGEST, SMALLEST = 7, -8  # the range of a 4-bit integer
-FACTORS = 15  # a block's scale is a multiple of its row's scale, from 1 to this number
+# the largest factor; with eight, two products of an input and a weight fit in the 16 bits in which some processors add
+FACTORS = 8
+INPUT_LEVELS = 127  # the integer for a token's largest input
+LEAST_INPUT = 1e-6  # a token's largest input counts as at least this much, so nothing is divided by zero
 _POSITIONS = 2048
 _OPSET, _IR_VERSION = 20, 10
 _RUNTIME = "com.microsoft"  # the domain of onnxruntime's own operators
-_ACCURACY = 4  # multiply 8-bit integers; the inputs are rounded in blocks
+_ZERO = 128  # the unsigned integer for an input of zero
 Array = NDArray[np.float32]
 
 
@@ -40,33 +49,42 @@ class Shape:
     rotation: float  # the base of the rotary position embedding
 
 
-def round_blocks(weight: Array, block: int = BLOCK) -> tuple[NDArray[np.int8], Array]:
-    """Round a matrix (out, in) to 4-bit integers, and return the integers and the scale of each block.
+def round_blocks(weight: Array, block: int = BLOCK) -> tuple[NDArray[np.int8], NDArray[np.uint8], Array]:
+    """Round a matrix (out, in), and return 4-bit integers, the factor of each block and the scale of each output.
 
-    >>> integers, scales = round_blocks(np.array([[1.0, -0.5, 0.0, 0.25]], dtype=np.float32), block=2)
-    >>> (integers.reshape(1, 2, 2) * scales[..., None]).astype(float).round(2).tolist()
-    [[[0.93, -0.53], [0.0, 0.23]]]
+    The rounded matrix is the product of the three.
+
+    >>> integers, factors, scales = round_blocks(np.array([[1.0, -0.5, 0.0, 0.2]], dtype=np.float32), block=2)
+    >>> integers.tolist(), factors.tolist(), scales.astype(float).round(5).tolist()
+    ([[7, -4, 0, 6]], [[8, 2]], [0.01667])
     """
     rows = weight.reshape(len(weight), -1, block)
-    scales = np.abs(rows).max(axis=-1) / np.float32(LARGEST + 0.5)
-    safe = np.where(scales > 0, scales, np.float32(1.0))
-    integers = np.clip(np.round(rows / safe[..., None]), SMALLEST, LARGEST).astype(np.int8)
-    return integers.reshape(weight.shape), safe.astype(np.float32)
+    largest = np.abs(rows).max(axis=-1)
+    half_steps = np.float32(LARGEST + 0.5)
+    scales = largest.max(axis=-1) / (half_steps * np.float32(FACTORS))
+    scales = np.where(scales > 0, scales, np.float32(1.0))
+    factors = np.clip(np.rint(largest / (half_steps * scales[:, None])), 1, FACTORS)
+    integers = np.clip(np.rint(rows / (factors * scales[:, None])[..., None]), SMALLEST, LARGEST)
+    return integers.astype(np.int8).reshape(weight.shape), factors.astype(np.uint8), scales
 
 
-def write_causal_judge(weights: Mapping[str, Array], shape: Shape, path: str | Path, *, block: int = BLOCK) -> None:
-    """Write the graph of a judge with 4-bit weights.
+def write_causal_judge(weights: Mapping[str, Array], shape: Shape, folder: Path) -> None:
+    """Write the graph and the rounded weights of a judge to its model folder.
 
     Parameters
     ----------
     weights : mapping
         The weights of a `judge_model.CausalJudge`, keyed as in its ``state_dict``.
+    shape : Shape
+        The shape of the model.
+    folder : Path
+        The model folder. Its sub-folder ``onnx`` is created if it does not exist.
 
     """
     import onnx
     from onnx import TensorProto, helper
 
-    graph = _Graph(block)
+    graph = _Graph()
     inputs = [helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "tokens"])]
     outputs = []
     length = graph.add("Gather", graph.add("Shape", "input_ids"), graph.integer(1))
@@ -101,16 +119,19 @@ def write_causal_judge(weights: Mapping[str, Array], shape: Shape, path: str | P
         ir_version=_IR_VERSION,
         producer_name="paraqd",
     )
-    onnx.save(model, str(path))
+    (folder / ONNX_FILE).parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, str(folder / ONNX_FILE))
+    write_weights(folder / PACKED_FILE, graph.packed)
 
 
 class _Graph:
-    """The nodes and initializers of a graph under construction."""
+    """The nodes and initializers of a graph under construction, and the weights that are stored apart from it."""
 
-    def __init__(self, block: int) -> None:
+    def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
-        self._block = block
+        self.packed: dict[str, PackedWeight] = {}
+        self._constants: dict[str, str] = {}
 
     def node(self, operator: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
         from onnx import helper
@@ -129,6 +150,23 @@ class _Graph:
         self.initializers.append(numpy_helper.from_array(np.array(array, order="C"), name))
         return name
 
+    def store_packed(self, weight: PackedWeight) -> str:
+        """Add a matrix of 8-bit integers whose values are in the file of packed weights."""
+        from onnx import TensorProto
+
+        name, size = f"weight_{len(self.initializers)}", (2 * len(weight.packed), weight.packed.shape[1])
+        held = TensorProto(name=name, dims=size, data_type=TensorProto.INT8, data_location=TensorProto.EXTERNAL)
+        held.external_data.add(key="location", value=Path(PACKED_FILE).name)
+        self.initializers.append(held)
+        self.packed[name] = weight
+        return name
+
+    def constant(self, value: Any, hint: str) -> str:
+        """Return the name of a constant, which is stored once."""
+        if hint not in self._constants:
+            self._constants[hint] = self.store(np.array(value), hint)
+        return self._constants[hint]
+
     def integer(self, value: int) -> str:
         return self.store(np.array(value, dtype=np.int64), "integer")
 
@@ -145,23 +183,15 @@ class _Graph:
         return self.add("Mul", self.add("Cast", picked, to=TensorProto.FLOAT), scaled)
 
     def linear(self, states: str, *weights: Array) -> str:
-        """Add one linear map that computes the outputs of several."""
+        """Add one linear map that computes the outputs of several. It multiplies integers."""
         weight = np.concatenate(weights).astype(np.float32)
-        integers, scales = round_blocks(weight, self._block)
-        nibbles = (integers - SMALLEST).astype(np.uint8).reshape(len(weight), -1, self._block)
-        packed = nibbles[..., 0::2] | (nibbles[..., 1::2] << 4)
-        return self.add(
-            "MatMulNBits",
-            states,
-            self.store(packed, "weight"),
-            self.store(scales.reshape(-1), "scale"),
-            domain=_RUNTIME,
-            K=weight.shape[1],
-            N=weight.shape[0],
-            bits=4,
-            block_size=self._block,
-            accuracy_level=_ACCURACY,
-        )
+        integers, factors, scales = round_blocks(weight)
+        step, zero = self.constant(np.float32(1 / INPUT_LEVELS), "step"), self.constant(np.uint8(_ZERO), "zero")
+        largest = self.add("ReduceMax", self.add("Abs", states), self.constant(np.array([-1]), "last"), keepdims=1)
+        largest = self.add("Max", largest, self.constant(np.float32(LEAST_INPUT), "least"))
+        rounded = self.add("QuantizeLinear", self.add("Div", states, largest), step, zero)
+        stored = self.store_packed(PackedWeight.pack(integers, factors)), step, self.store(scales, "scale"), zero
+        return self.add("Mul", self.add("MatMulIntegerToFloat", rounded, *stored, domain=_RUNTIME), largest)
 
     def layer(
         self, states: str, weights: Mapping[str, Array], layer: str, shape: Shape, context: list[str], kept: list[str]

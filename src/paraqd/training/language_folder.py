@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.judge_package import KIND
-from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE
+from paraqd.model_folder import TOKENIZER_FILE
 from paraqd.progress import Progress, silent
+from paraqd.scoring.judge.language_model import LanguageModel, no_past
 from paraqd.training.cascade_fitting import SmallScorer, fit_cascade
 from paraqd.training.causal_onnx import write_causal_judge
 from paraqd.training.fused_scorer import TrainedJudge
@@ -118,32 +119,26 @@ def finish_language_judge(
     }
 
     def write(place: Path) -> None:
-        (place / ONNX_FILE).parent.mkdir(parents=True)
+        place.mkdir()
         shutil.copyfile(weights / TOKENIZER_FILE, place / TOKENIZER_FILE)
         progress("exporting", 0, None)
-        write_causal_judge(read_weights(weights), shape_of(weights), place / ONNX_FILE)
+        write_causal_judge(read_weights(weights), shape_of(weights), place)
         rows = {name: repeat_questions(read_tokens(path)) for name, path in prepared.validation.items()}
-        facts["export"] = compare_export(place / ONNX_FILE, rows, odds)
+        facts["export"] = compare_export(place, rows, odds)
 
     written = save_model_folder(folder, facts, card=lambda: language_judge_card(facts), write_weights=write)
     return TrainedJudge(folder, written)
 
 
 def compare_export(
-    path: Path, rows: Mapping[str, JudgeTokens], odds: Mapping[str, NDArray[np.float32]]
+    folder: Path, rows: Mapping[str, JudgeTokens], odds: Mapping[str, NDArray[np.float32]]
 ) -> dict[str, Any]:
     """Compare an exported judge with the trained one on some validation pairs, and return how far they differ.
 
     Raise `TrainingError` if the difference is so large that the export must be wrong.
     """
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    past = {
-        each.name: np.zeros((1, each.shape[1], 0, each.shape[3]), dtype=np.float32)
-        for each in session.get_inputs()
-        if each.name.startswith("past_")
-    }
+    session = LanguageModel(folder).session
+    past = no_past(session)
     moved: list[float] = []
     for name, tokens in rows.items():
         for row in np.linspace(0, len(tokens) - 1, min(_COMPARED, len(tokens))).astype(int):

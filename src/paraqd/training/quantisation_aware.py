@@ -14,11 +14,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from paraqd.training.causal_onnx import BLOCK, FACTORS, LARGEST, SMALLEST
+from paraqd.training.causal_onnx import BLOCK, FACTORS, INPUT_LEVELS, LARGEST, LEAST_INPUT, SMALLEST
 from paraqd.training.onnx_graph import LEVELS, RANGE, TABLE_LEVELS
 
-TOKEN_LEVELS = 127  # the largest integer to which a token's inputs are rounded
-_LEAST = 1e-6  # the least range of a token's inputs
 _TABLE = "word_embeddings"
 _WIDEN, _NARROW = 0.1, 0.01  # the rates at which a range adapts to batches with a wider or a narrower range
 
@@ -119,7 +117,7 @@ def round_blocks(weight: Any) -> Any:
     largest = rows.abs().amax(dim=-1, keepdim=True)
     scale = largest.amax(dim=1, keepdim=True) / ((LARGEST + 0.5) * FACTORS)
     scale = torch.where(scale > 0, scale, torch.ones_like(scale))
-    factor = torch.clamp(torch.ceil(largest / ((LARGEST + 0.5) * scale)), 1, FACTORS)
+    factor = torch.clamp(torch.round(largest / ((LARGEST + 0.5) * scale)), 1, FACTORS)
     scale = factor * scale
     return (torch.clamp(torch.round(rows / scale), SMALLEST, LARGEST) * scale).reshape(weight.shape)
 
@@ -143,8 +141,8 @@ def rounded_tokens(given: Any) -> Any:
     import torch
 
     values = given.detach().float()
-    most = values.abs().amax(dim=-1, keepdim=True).clamp(min=_LEAST)
-    rounded = torch.round(values / most * TOKEN_LEVELS) * (most / TOKEN_LEVELS)
+    most = values.abs().amax(dim=-1, keepdim=True).clamp(min=LEAST_INPUT)
+    rounded = torch.round(values / most * INPUT_LEVELS) * (most / INPUT_LEVELS)
     return given + (rounded.to(given.dtype) - given).detach()
 
 

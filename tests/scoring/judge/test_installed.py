@@ -8,7 +8,7 @@ import language_judge
 import pytest
 
 from paraqd import ModelError, Scorer
-from paraqd.model_folder import DEFAULT_MODEL, FACTS_FILE, ONNX_FILE, TOKENIZER_FILE, write_facts
+from paraqd.model_folder import DEFAULT_MODEL, FACTS_FILE, ONNX_FILE, PACKED_FILE, TOKENIZER_FILE, write_facts
 from paraqd.parameters import as_options
 from paraqd.scoring.judge.installed import installed_judge
 
@@ -66,23 +66,25 @@ def test_a_package_for_another_version(installed, judge):
         Scorer.load(judge=judge)
 
 
-@pytest.mark.parametrize("name", [ONNX_FILE, TOKENIZER_FILE])
+@pytest.mark.parametrize("name", [ONNX_FILE, PACKED_FILE, TOKENIZER_FILE])
 def test_a_file_that_has_changed(installed, name):
     (installed / name).write_bytes((installed / name).read_bytes() + b" ")
     with pytest.raises(ModelError, match=r"sha256 differs"):
         Scorer.load()
 
 
-def test_a_file_that_changes_after_loading(installed):
+@pytest.mark.parametrize("name", [ONNX_FILE, PACKED_FILE])
+def test_a_file_that_changes_after_loading(installed, name):
     scorer = Scorer.load(judge="large")
-    (installed / ONNX_FILE).write_bytes(b"")
+    (installed / name).write_bytes(b"")
     with pytest.raises(ModelError, match=r"has changed since the model was loaded"):
         scorer.score("Tom has 5 pens. How many?", "How many pens has Tom, who has 5 of them?")
 
 
-def test_a_file_that_is_missing(installed):
-    (installed / ONNX_FILE).unlink()
-    with pytest.raises(ModelError, match=r"has no onnx/model.onnx"):
+@pytest.mark.parametrize("name", [ONNX_FILE, PACKED_FILE, TOKENIZER_FILE])
+def test_a_file_that_is_missing(installed, name):
+    (installed / name).unlink()
+    with pytest.raises(ModelError, match=f"has no {name}"):
         Scorer.load()
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import random
+import shutil
 import threading
+import weakref
 
 import language_judge
 import numpy as np
 import pytest
 
 from paraqd.errors import ModelError
-from paraqd.model_folder import ONNX_FILE
-from paraqd.scoring.judge.language_model import LONGEST, LanguageModel, _nothing
+from paraqd.model_folder import DEFAULT_MODEL, ONNX_FILE, PACKED_FILE
+from paraqd.scoring.judge.language_model import LONGEST, LanguageModel, no_past
+from paraqd.scoring.judge.packed_weights import expand_weights, write_weights
 from paraqd.scoring.pair_preparation import prepare_pair
 
 QUESTION = "Tom has 5 red pens and 3 blue pens. How many pens does he have in all?"
@@ -58,22 +62,13 @@ def test_a_judgement_does_not_depend_on_company_order_or_threads(language_judge_
         assert answers(model, [PAIRS[n] for n in order]) == [alone[n] for n in order]
 
 
-def test_continuing_from_the_question_gives_the_same_as_reading_everything_at_once(language_judge_folder, tmp_path):
-    """The judge rounds its inputs, so the weights are used here without this rounding."""
-    onnx = pytest.importorskip("onnx")
-    graph = onnx.load(language_judge_folder / ONNX_FILE)
-    for node in graph.graph.node:
-        for attribute in node.attribute:
-            if attribute.name == "accuracy_level":
-                attribute.i = 1
-    folder = language_judge.write_judge(tmp_path / "exact")
-    onnx.save(graph, folder / ONNX_FILE)
-    model = LanguageModel(folder, threads=1)
+def test_continuing_from_the_question_gives_the_same_as_reading_everything_at_once(model):
+    """One long step adds numbers in another order, so the answers need not be exactly equal."""
     for pair in PAIRS:
         question, paraphrase = (each.ids for each in model.causal_tokenizer.encode(prepare_pair(*pair).texts))
         ids = np.concatenate([question, model.causal_tokenizer.rest(question, paraphrase)])
         valid, kinds, places = model.session.run(
-            ["valid", "kinds", "places"], {"input_ids": ids[None], **_nothing(model.session)}
+            ["valid", "kinds", "places"], {"input_ids": ids[None], **no_past(model.session)}
         )
         (judgement,) = model.begin([prepare_pair(*pair)])()
         assert judgement.log_odds == pytest.approx(valid.item(), abs=1e-4)
@@ -159,8 +154,6 @@ def test_a_fork_after_the_model_has_been_used(language_judge_folder, alone, thre
 
 
 def test_keys_and_values_of_a_question_are_not_kept(model):
-    import gc
-
     answers(model, PAIRS)
     gc.collect()
     held = [
@@ -189,12 +182,46 @@ def test_a_tokenizer_without_the_special_tokens(tmp_path):
 
 
 def test_a_graph_that_is_not_a_language_model(tmp_path, language_judge_folder):
-    import shutil
-
-    from paraqd.model_folder import DEFAULT_MODEL
-
-    folder = tmp_path / "mixed"
-    shutil.copytree(language_judge_folder, folder)
+    folder = shutil.copytree(language_judge_folder, tmp_path / "mixed")
     shutil.copyfile(DEFAULT_MODEL / ONNX_FILE, folder / ONNX_FILE)
+    with pytest.raises(ModelError, match=r"mixed cannot be loaded: "):  # the graph does not have these weights
+        answers(LanguageModel(folder), PAIRS)
+    write_weights(folder / PACKED_FILE, {})
     with pytest.raises(ModelError, match=r"is not a language-model judge: install the judge again"):
         answers(LanguageModel(folder), PAIRS)
+
+
+@pytest.mark.parametrize("damage", [lambda whole: b"", lambda whole: whole[:2000], lambda whole: b"weights"])
+def test_damaged_weights(tmp_path, language_judge_folder, damage):
+    folder = shutil.copytree(language_judge_folder, tmp_path / "damaged")
+    (folder / PACKED_FILE).write_bytes(damage((folder / PACKED_FILE).read_bytes()))
+    with pytest.raises(ModelError, match=r"weights\.npz cannot be loaded: .+; install or train") as found:
+        answers(LanguageModel(folder), PAIRS)
+    assert "\n" not in str(found.value)
+
+
+def test_missing_weights(tmp_path, language_judge_folder):
+    folder = shutil.copytree(language_judge_folder, tmp_path / "missing")
+    (folder / PACKED_FILE).unlink()
+    with pytest.raises(ModelError, match=r"weights\.npz cannot be loaded: No such file"):
+        answers(LanguageModel(folder), PAIRS)
+
+
+def test_the_expanded_weights_are_released(language_judge_folder, alone, monkeypatch):
+    """The runtime copies them, so it does not notice when they change."""
+    arrays = []
+
+    def noted(content, path):
+        arrays.append(expand_weights(content, path))
+        return arrays[-1]
+
+    monkeypatch.setattr("paraqd.scoring.judge.language_model.expand_weights", noted)
+    model = LanguageModel(language_judge_folder, threads=2)
+    assert model.session and len(arrays) == 1
+    for each in arrays[0].values():
+        each.fill(0)
+    assert answers(model, PAIRS) == alone
+    held = [weakref.ref(each) for each in arrays.pop().values()]
+    del each
+    gc.collect()
+    assert held and all(one() is None for one in held)

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.errors import ModelError
-from paraqd.model_folder import TOKENIZER_FILE
+from paraqd.model_folder import PACKED_FILE, TOKENIZER_FILE, read_verified
 from paraqd.scoring.judge.installed import REINSTALL
 from paraqd.scoring.judge.judgement import TokenJudgement, WindowAnswer, check_outputs, known_kinds
+from paraqd.scoring.judge.packed_weights import expand_weights
 from paraqd.scoring.judge.pair_tokens import CausalTokenizer, Ids, Window
 from paraqd.scoring.judge.session import OnnxModel, check_finite
 from paraqd.scoring.pair_preparation import PreparedPair
@@ -67,6 +68,10 @@ class LanguageModel(OnnxModel):
     def _shared_session(self) -> Any:
         # several batches share the threads, so a thread that waits for its batch leaves the core to the others
         return _checked(self._session(self.threads, spinning=False), self.folder)
+
+    def _weights(self) -> Mapping[str, NDArray[np.int8]]:
+        path = self.folder / PACKED_FILE
+        return expand_weights(read_verified(path, self._hashes.get(PACKED_FILE)), path)
 
     @property
     def _wide_session(self) -> Any:
@@ -119,7 +124,7 @@ def _same_question(rows: Sequence[_Row]) -> Iterator[list[int]]:
 def _run(session: Any, tokenizer: CausalTokenizer, rows: Sequence[_Row], batch: Sequence[int]) -> list[list[Any]]:
     """Run the rows of a question, and return each row's outputs."""
     question = rows[batch[0]].question
-    past = _nothing(session)
+    past = no_past(session)
     if question.size:  # the runtime does not accept an empty text
         names = [name.removeprefix(_PAST) for name in past]
         past = dict(zip(past, session.run(names, {_INPUT: question[None], **past}), strict=True))
@@ -133,7 +138,7 @@ def _run(session: Any, tokenizer: CausalTokenizer, rows: Sequence[_Row], batch: 
     return found
 
 
-def _nothing(session: Any) -> Past:
+def no_past(session: Any) -> Past:
     """Return the keys and values of no tokens."""
     shapes = {each.name: each.shape for each in session.get_inputs() if each.name != _INPUT}
     return {name: np.zeros((1, heads, 0, size), dtype=np.float32) for name, (_, heads, _, size) in shapes.items()}

@@ -107,6 +107,7 @@ class OnnxModel:
         import onnxruntime
 
         content = read_verified(self.folder / ONNX_FILE, self._hashes.get(ONNX_FILE))
+        weights = self._weights()
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         # without this entry, the runtime would quantise the inputs of some layers with ranges of its own
@@ -117,12 +118,19 @@ class OnnxModel:
         )  # threads that spin while idle slow down the others
         if not spinning:
             options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        if weights:  # the session copies them
+            values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+            options.add_external_initializers(list(weights), values)
         try:
             return onnxruntime.InferenceSession(
                 content, options, providers=["CPUExecutionProvider"], disabled_optimizers=NOT_FUSED
             )
         except Exception as error:  # the runtime raises various exceptions for a broken file
             raise ModelError(f"the model in {self.folder} cannot be loaded: {str(error).splitlines()[0]}") from None
+
+    def _weights(self) -> Mapping[str, NDArray[np.int8]]:
+        """Return the weights that are not in the graph, keyed by their names in the graph."""
+        return {}
 
     def start(self, rows: Sequence[Row], outputs: Sequence[str]) -> Running:
         """Start running rows, and return a handle that waits for each row's outputs.
