@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.writers import replacing
+from paraqd.files import sha256_of
 from paraqd.progress import Progress, silent
 from paraqd.training.judge_tokens import read_tokens, repeat_questions
 from paraqd.training.judge_training import judge_scores
@@ -44,10 +45,11 @@ def language_odds(
     if missing:
         raise TrainingError(f"the language-model judge in {work} has no tokens of the set {missing[0]}")
     judge, found = None, []
+    digest = sha256_of(weights / WEIGHTS_FILE)
     for name in sets:
         path = folder / "tokens" / files[name]
-        identity = f"{path.name} {(weights / WEIGHTS_FILE).stat().st_size} {(weights / ODDS).stat().st_mtime_ns}"
-        stored = folder / "answers" / f"{name}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}.npy"
+        identity = hashlib.sha256(f"{path.name} {digest}".encode()).hexdigest()[:12]
+        stored = folder / "answers" / f"{name}-{identity}.npy"
         if not stored.is_file():
             if judge is None:
                 judge = load_weights(weights)
