@@ -44,8 +44,9 @@ demo: $(VENV)/.core
 demo-augment: $(VENV)/.core
 	@$(BIN)/python -m paraqd.cli.demo augment
 
+# hundreds of programs that the tests start need compiled modules, even where the environment keeps Python from saving them
 test: setup
-	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff format --check .

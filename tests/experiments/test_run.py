@@ -441,7 +441,7 @@ def test_a_folder_of_another_run_is_refused(smoke, tmp_path):
     (run / "run.json").write_text(json.dumps(recorded))
     with pytest.raises(ExperimentError, match="nothing could be run"):
         run_experiments(["leak"], run, scale=SMOKE, train=False)
-    with pytest.raises(ExperimentError, match=r"holds a run with another arm more count \(8, not 9\)"):
+    with pytest.raises(ExperimentError, match=r"holds a run with another arm more count \(6, not 9\)"):
         run_experiments(["leak"], run, scale=replace(SMOKE, arm_more_count=9), train=False)
     shutil.rmtree(run)
     (tmp_path / "file").write_text("x")

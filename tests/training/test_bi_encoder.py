@@ -149,21 +149,17 @@ def test_the_folder_describes_the_model(trained, triplets):
     assert not list(trained.folder.parent.glob("*.checkpoints"))
 
 
+LONG = {"epochs": 30, "batch_size": 4}  # enough steps to stop the run
 PROGRAM = """
 import sys
 sys.path.insert(0, {tests!r})
 from conftest import question_rows
+from test_bi_encoder import LONG, settings
 from paraqd.data.triplets import make_triplets
-from paraqd.training.settings import TrainSettings
 from paraqd.training.bi_encoder import train_bi_encoder
-from paraqd.training.trainer import last_checkpoint
-triplets = make_triplets(question_rows(), seed=1)
-settings = TrainSettings(epochs=60, batch_size=4, learning_rate=1e-4, seed=5)
-def progress(stage, done, total, remark=""):
-    print(stage, done, total, remark, flush=True)
 out, encoder = sys.argv[1:]
-options = dict(encoder=encoder, device="cpu", checkpoint_seconds=0.2, progress=progress)
-train_bi_encoder(triplets, out, settings=settings, **options)
+options = dict(encoder=encoder, device="cpu", checkpoint_seconds=0.1)
+train_bi_encoder(make_triplets(question_rows(), seed=1), out, settings=settings(**LONG), **options)
 """
 
 
@@ -180,26 +176,24 @@ def start(out, encoder):
 
 def wait_for_checkpoint(process, out):
     """Wait until the first checkpoint has been written."""
-    for _ in range(1200):
+    for _ in range(6000):
         if list(Path(f"{out}.checkpoints").glob("checkpoint-*/trainer_state.json")):
             return
         assert process.poll() is None, process.stdout.read()
-        time.sleep(0.05)
+        time.sleep(0.01)
     raise AssertionError("no checkpoint in a minute")
 
 
 @pytest.fixture(scope="module")
-def whole(tiny_encoder, tmp_path_factory):
+def whole(tiny_encoder, triplets, tmp_path_factory):
     """Return the folder of an uninterrupted run."""
     out = tmp_path_factory.mktemp("whole") / "model"
-    run = start(out, tiny_encoder)
-    output = run.communicate()[0]
-    assert run.returncode == 0, output
+    train_bi_encoder(triplets, out, settings=settings(**LONG), encoder=str(tiny_encoder), device="cpu")
     return out
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_run_resumes_and_ends_with_the_same_weights(how, whole, tiny_encoder, tmp_path):
+def test_a_stopped_run_resumes_and_ends_with_the_same_weights(how, whole, triplets, tiny_encoder, tmp_path):
     first = start(tmp_path / "cut", tiny_encoder)
     wait_for_checkpoint(first, tmp_path / "cut")
     first.send_signal(how)
@@ -208,10 +202,10 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_weights(how, whole, tiny_e
     reached = int(last_checkpoint(Path(f"{tmp_path / 'cut'}.checkpoints")).rpartition("-")[2])
     # an incomplete checkpoint, as left by a process that is killed while it writes
     (tmp_path / "cut.checkpoints" / "checkpoint-99999").mkdir()
-    second = start(tmp_path / "cut", tiny_encoder)
-    output = second.communicate()[0]
-    assert second.returncode == 0, output
-    steps = [int(line.split()[1]) for line in output.splitlines() if line.startswith("training")]
+    steps = []
+    options = {"settings": settings(**LONG), "encoder": str(tiny_encoder), "device": "cpu"}
+    options["progress"] = lambda stage, done, *_: steps.append(done) if stage == "training" else None
+    train_bi_encoder(triplets, tmp_path / "cut", **options)
     assert steps[0] == reached > 0  # the run resumed from the checkpoint
     assert same(weights(whole), weights(tmp_path / "cut"))
 
