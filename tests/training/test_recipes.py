@@ -41,7 +41,7 @@ def test_the_recipe_default_declares_the_language_judge_and_the_cascade():
     judge, cascade = recipe.language_judge, recipe.cascade
     assert judge.model == "SmolLM2-135M-Instruct" and judge.training.epochs == 3
     assert set(judge.shares) == set(recipe.data.train) - {"written", "natural", "styles"}
-    assert (cascade.low, cascade.high) == (-2.5, 1.5)
+    assert (cascade.low, cascade.high) == (-2.5, 2.5)
     fewer = recipe.without(["rules"])
     assert set(fewer.language_judge.shares) == set(judge.shares) - {"rules"}
 
