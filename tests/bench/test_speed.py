@@ -191,7 +191,7 @@ def test_a_small_run(tmp_path):
         str(BENCH / "speed.py"),
         "--quick",
         "--contenders",
-        "reading,default,large",
+        "reading,default",
         "--growth",
         "quick",
     ]
@@ -201,7 +201,6 @@ def test_a_small_run(tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "bench.json").read_text("utf-8"))
     assert list(found["runs"]) == ["default", "reading"]
-    assert found["not_run"]["large"] == "the package paraqd-judge-lm is not installed"
     counts = found["counts"]
     assert counts["default"][pairs.ONCE]["rows"] > 0
     assert 0 < counts["default"][pairs.ONCE]["tokens"] <= counts["default"][pairs.ONCE]["cells"]

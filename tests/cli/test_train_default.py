@@ -28,8 +28,6 @@ SMALL = (
     "--batch-tokens",
     "2048",
     "--set",
-    "start=''",
-    "--set",
     "data.train.strangers.most=6",
     "--set",
     "data.train.synthetic_composed.most=3",
@@ -38,6 +36,7 @@ SMALL = (
     "--set",
     'data.operators=["NumToWords", "ClumsyGrammar", "NumberChange", "QuestionTruncation", "Typography+NumberChange"]',
 )
+FROM_ENCODER = ("--set", "start=''")
 FEW_SETS = ("--without", "synthetic,synthetic_composed,styles,styles_composed,strangers", "--teacher", "none")
 
 
@@ -132,7 +131,19 @@ def encoder(tmp_path_factory, data):
 
 def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = ["train", "--recipe", "default", "--out", "own", "--data-dir", str(data), "--device", "cpu", *SMALL]
+    command = [
+        "train",
+        "--recipe",
+        "default",
+        "--out",
+        "own",
+        "--data-dir",
+        str(data),
+        "--device",
+        "cpu",
+        *SMALL,
+        *FROM_ENCODER,
+    ]
     command += ["--encoder", str(encoder), "--set", f"teachers=[{{model='{encoder}', epochs=1}}]"]
     command += ["--set", "judge.stages=[{epochs=1}, {epochs=1, inner=48}]"]
     # the set of a generator's rewrites, which the recipe does not use
@@ -197,6 +208,7 @@ def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_mod
     # the small judge learns from these weights
     hidden.rename("lm.work/pairs")
     small = ["train", "--recipe", "default", "--out", "own", "--work", "lm.work", "--device", "cpu", *SMALL]
+    small += FROM_ENCODER
     assert run([*small, *place, "--encoder", str(encoder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["teachers"] == ["language_judge"]
     assert len(list(Path("lm.work/language/answers").iterdir())) == len(
@@ -215,6 +227,7 @@ def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_mod
     assert run([*command, *place, "--overwrite"]) == 0  # only the cascade is fitted again
     assert "asked about" in capsys.readouterr().err
     # the folder is what a scorer loads as its second judge
+    monkeypatch.delenv("PARAQD_JUDGE")
     monkeypatch.setattr("paraqd.scoring.second_opinion.installed_judge", lambda: read_model_folder("lm"))
     scorer = Scorer.load()
     assert "|judge:cascade:lm@" in scorer.signature
@@ -226,7 +239,7 @@ def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path
     command = ["train", "--recipe", "default", "--work", "work", "--prepare-only", "--device", "cpu", *SMALL, "--quiet"]
     command += ["--without", "strangers"]
     place = ["--data-dir", str(data)]
-    assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none"]) == 0
+    assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none", *FROM_ENCODER]) == 0
     made = sorted(Path("work/pairs").iterdir())
     model = ["--set", f"language_judge.model='{language_model}'"]
     assert run([*command, *place, "--out", "lm", "--judge", "large", *model]) == 0

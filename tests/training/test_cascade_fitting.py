@@ -92,7 +92,7 @@ def test_the_fit_can_be_loaded_and_weighs_as_it_was_fitted():
     facts = fit(opinions, large)["cascade"]
     second = SecondOpinion.from_dict(facts, judge=None)
     assert second.first_share == facts["first_share"]
-    assert second.is_needed(0.0) and not second.is_needed(-2.6) and not second.is_needed(1.6)
+    assert second.is_needed(0.0) and not second.is_needed(-2.6) and not second.is_needed(2.6)
     sure = second.fusion.log_odds([], (second.first_share + 1) * 2.0)
     assert second.fusion.log_odds(["number_lost"], (second.first_share + 1) * 2.0) <= sure
     assert sure > 1 and second.fusion.log_odds([], -(second.first_share + 1) * 2.0) < -1

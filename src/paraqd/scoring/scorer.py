@@ -20,7 +20,7 @@ from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.language import latin_share
 from paraqd.scoring.markup import remove_markup
 from paraqd.scoring.same_text import same_text
-from paraqd.scoring.second_opinion import JUDGES, load_second_opinion
+from paraqd.scoring.second_opinion import JUDGES, default_judge, load_second_opinion
 from paraqd.scoring.signature import signature
 from paraqd.scoring.text_warnings import text_warnings
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict, VerdictTerms
@@ -122,7 +122,8 @@ class Scorer:
         judge : {"small", "cascade", "large"}, optional
             ``small`` uses only the small judge. ``cascade`` also asks the language-model judge about pairs of which the
             small judge is unsure. ``large`` asks it about every pair that the rules do not decide. The default is
-            ``cascade`` if the package of the language-model judge is installed and fits the model, otherwise ``small``.
+            the environment variable ``PARAQD_JUDGE``. If it is not set, the default is ``cascade`` if the package of
+            the language-model judge is installed and fits the model, otherwise ``small``.
 
         Raises
         ------
@@ -291,6 +292,8 @@ def _add_second_opinion(
     method: FusedMethod, folder: ModelFolder, digest: str, wanted: str | None, threads: int | None
 ) -> str:
     """Add the language-model judge to a scoring method if it is wanted, and return its part of the signature."""
+    if wanted is None and method.judge is not None:
+        wanted = default_judge()
     if wanted == "small" or (wanted is None and method.judge is None):
         return ""
     if method.judge is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from paraqd.scoring.judge.installed import REINSTALL, installed_judge, required_
 from paraqd.scoring.judge.language_model import LanguageModel
 
 JUDGES = ("small", "cascade", "large")
+VARIABLE = "PARAQD_JUDGE"
 _LARGEST = 100.0  # larger weights occur only in a damaged file
 
 
@@ -79,6 +81,14 @@ class SecondOpinion:
         """Return the judgement that speaks more strongly for the common answer. It provides the evidence."""
         sign = -1.0 if self.combine(first, second) < 0 else 1.0
         return second if sign * second.log_odds >= sign * self.first_share * first.log_odds else first
+
+
+def default_judge() -> str | None:
+    """Return the judge that the environment variable ``PARAQD_JUDGE`` names, or None if it is not set."""
+    name = os.environ.get(VARIABLE) or None
+    if name is not None and name not in JUDGES:
+        raise ModelError(f"{VARIABLE}={name}: choose {', '.join(JUDGES[:-1])} or {JUDGES[-1]}")
+    return name
 
 
 def load_second_opinion(

@@ -56,7 +56,8 @@ def _named(stored: dict[str, list[NDArray[Any]]]) -> Iterator[tuple[str, NDArray
         """Return the next matrix (out, in)."""
         scale = stored[f"{hint}_scale"].pop(0)
         matrix: NDArray[np.float32] = (stored[hint].pop(0).astype(np.float32) * scale).T
-        return matrix
+        # a judge that was trained without rounding multiplies its inputs first
+        return matrix * stored["spread"].pop(0) if "spread" in stored else matrix
 
     def next_of(hint: str) -> NDArray[np.float32]:
         array: NDArray[np.float32] = stored[hint].pop(0).astype(np.float32)
