@@ -122,7 +122,7 @@ def passing(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> list[s
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for pair, score in zip(pairs, scores, strict=True):
-        fault = (pair.operator or "invalid") if not pair.label else "valid"
+        fault = (pair.operator or "invalid").partition(":")[0] if not pair.label else "valid"
         counts[fault] += 1
         wrong[fault] += (score > 0.5) != bool(pair.label)
     lines = [f"| {fault} | {counts[fault]} | {wrong[fault] / counts[fault]:.1%} |" for fault in sorted(counts)]
