@@ -13,8 +13,8 @@ TEST_PROCESSES ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) +
 BENCH ?=
 
 help:
-	@echo "make demo          show verdicts on sample pairs (installs only the small core and the judges)"
-	@echo "make demo-augment  make labelled pairs from sample questions (installs only the small core)"
+	@echo "make demo          show verdicts on sample pairs (installs only the core and the language-model judge)"
+	@echo "make demo-augment  make labelled pairs from sample questions (installs only the core and the language-model judge)"
 	@echo "make setup         create a virtual environment in $(VENV) with everything"
 	@echo "make test          run all tests"
 	@echo "make lint          check formatting, lint, types and import directions"
@@ -24,7 +24,7 @@ help:
 	@echo "make bench-operators measure reading and each operator"
 	@echo "make clean         remove what these targets made"
 
-$(VENV)/.core: pyproject.toml constraints.txt
+$(VENV)/.core: pyproject.toml constraints.txt models/paraqd-judge-lm/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -c constraints.txt -e .
 	$(PIP) --no-deps -e models/paraqd-judge-lm

@@ -97,8 +97,8 @@ def reported(name: str, pairs: Sequence[Pair]) -> list[Pair]:
     """Return the pairs that no choice was made on."""
     if name != "styles_validation":
         return list(pairs)
-    chosen = {pair.paraphrase for pair in choosing_half(pairs)}
-    return [pair for pair in pairs if pair.paraphrase not in chosen]
+    chosen = {pair.id for pair in choosing_half(pairs)}
+    return [pair for pair in pairs if pair.id not in chosen]
 
 
 def row(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> str:

@@ -38,9 +38,9 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Look for garbage neither while tests are collected nor, later, among what was collected and imported.
+    """Disable garbage collection while tests are collected, and exempt what was imported from it afterwards.
 
-    Nothing of it is garbage, but there is so much that each look takes half a second, and each training takes a look.
+    None of it is garbage, but each pass over it takes half a second.
     """
     gc.disable()
     try:

@@ -49,7 +49,9 @@ def test_rounding_equals_the_formula():
 def test_rounding_is_close_to_the_weights():
     weight = some_weights()
     steps = np.abs(weight.reshape(48, 3, 64)).max(-1) / 7.5 + np.abs(weight).max(1, keepdims=True) / 60
-    error = np.abs(rounded(weight) - weight).reshape(48, 3, 64)
+    integers, factors, scales = round_blocks(weight)
+    found = integers.reshape(48, 3, 64) * factors[..., None].astype(F) * scales[:, None, None]
+    error = np.abs(found - weight.reshape(48, 3, 64))
     assert (error.mean(-1) <= 0.5 * steps).all()
     # a factor that was rounded down cuts the largest weights of its block by at most half a factor
     assert (error.max(-1) <= 0.5001 * steps + np.abs(weight).max(1, keepdims=True) / 16).all()

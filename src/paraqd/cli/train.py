@@ -93,7 +93,7 @@ def train(
     without: str | None = typer.Option(
         None,
         metavar="NAMES",
-        help="Operators to skip, separated by commas, such as f9. For a judge: sets of pairs, such as rules,fluent.",
+        help="Operators to skip, separated by commas, such as f9. For a judge: sets of pairs, such as rules,strangers.",
         rich_help_panel=MODELS,
     ),
     questions: int | None = typer.Option(
@@ -173,8 +173,8 @@ def train(
     teacher: list[str] = typer.Option(
         [],
         metavar="NAME",
-        help="A teacher to use instead of the recipe's teachers: an encoder, SmolLM2-135M-Instruct, or none. May be "
-        "repeated.",
+        help="A teacher to use instead of the recipe's teachers: language_judge, an encoder, SmolLM2-135M-Instruct, or "
+        "none. May be repeated.",
         rich_help_panel=_JUDGES,
     ),
     judge: str = typer.Option(
@@ -211,8 +211,8 @@ def train(
     start: str | None = typer.Option(
         None,
         metavar="DIR",
-        help="The folder of a trained judge from which training starts. With --judge large: the folder "
-        "OUT.work/language/weights of an earlier run.",
+        help="The folder of a trained or exported judge, or default, from which training starts. With "
+        "--judge large: the folder OUT.work/language/weights of an earlier run.",
         rich_help_panel=_JUDGES,
     ),
     batch_tokens: int | None = typer.Option(
@@ -262,6 +262,8 @@ def train(
         "max_length": max_length,
         "precision": precision,
     }
+    if is_judge and encoder is not None and start is None:
+        start = ""  # the shipped judge, with which the recipe starts, has another encoder
     section = "language_judge.training" if is_large else "judge.stages" if is_judge else "training"
     given: dict[str, Any] = {
         "encoder": encoder,

@@ -293,7 +293,9 @@ def _add_second_opinion(
 ) -> str:
     """Add the language-model judge to a scoring method if it is wanted, and return its part of the signature."""
     if wanted is None and method.judge is not None:
-        wanted = default_judge()
+        default = default_judge()
+        # a model of one's own may have no larger judge, so the variable can only turn it off
+        wanted = default if default == "small" or folder.path == DEFAULT_MODEL else None
     if wanted == "small" or (wanted is None and method.judge is None):
         return ""
     if method.judge is None:

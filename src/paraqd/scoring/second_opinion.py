@@ -18,7 +18,7 @@ from paraqd.scoring.judge.installed import REINSTALL, installed_judge, required_
 from paraqd.scoring.judge.language_model import LanguageModel
 
 JUDGES = ("small", "cascade", "large")
-VARIABLE = "PARAQD_JUDGE"
+JUDGE_VARIABLE = "PARAQD_JUDGE"
 _LARGEST = 100.0  # larger weights occur only in a damaged file
 
 
@@ -84,10 +84,17 @@ class SecondOpinion:
 
 
 def default_judge() -> str | None:
-    """Return the judge that the environment variable ``PARAQD_JUDGE`` names, or None if it is not set."""
-    name = os.environ.get(VARIABLE) or None
+    """Return the judge that the environment variable ``PARAQD_JUDGE`` names, or None if it is not set.
+
+    Raises
+    ------
+    ModelError
+        If the variable names no judge.
+
+    """
+    name = os.environ.get(JUDGE_VARIABLE) or None
     if name is not None and name not in JUDGES:
-        raise ModelError(f"{VARIABLE}={name}: choose {', '.join(JUDGES[:-1])} or {JUDGES[-1]}")
+        raise ModelError(f"{JUDGE_VARIABLE}={name}: choose {', '.join(JUDGES[:-1])} or {JUDGES[-1]}")
     return name
 
 

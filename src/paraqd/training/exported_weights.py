@@ -13,20 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.model_folder import ONNX_FILE
-from paraqd.training.judge_model import make_judge
+from paraqd.training.judge_model import make_judge, narrow
 from paraqd.training.settings import TrainingError
 
 _LAYER = ("attention.output.dense", "intermediate.dense", "output.dense")
 _NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 
-def load_exported(folder: str | Path, encoder: str | Path) -> Any:
+def load_exported(folder: str | Path, encoder: str | Path, *, inner: int | None = None) -> Any:
     """Build a judge from the weights of an exported judge, which was made from ``encoder``."""
     import torch
 
     weights = exported_weights(folder)
     judge = make_judge(encoder, inner=len(weights["classifier.bert.encoder.layer.0.intermediate.dense.weight"]))
-    judge.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    try:
+        judge.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    except RuntimeError:
+        raise TrainingError(
+            f"the judge in {folder} was not made from the encoder {encoder}: start from another judge, or from the "
+            "encoder with --set \"start=''\""
+        ) from None
+    if inner is not None:
+        narrow(judge.classifier, inner)
     return judge
 
 
@@ -46,7 +54,7 @@ def exported_weights(folder: str | Path) -> dict[str, NDArray[np.float32]]:
     try:
         return dict(_named(stored))
     except (KeyError, IndexError, ValueError):
-        raise TrainingError(f"{folder} has no judge that was exported with 8 bits: train from another folder") from None
+        raise TrainingError(f"{folder} has no judge that was exported with 8 bits: start from another folder") from None
 
 
 def _named(stored: dict[str, list[NDArray[Any]]]) -> Iterator[tuple[str, NDArray[np.float32]]]:

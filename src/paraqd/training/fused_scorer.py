@@ -85,8 +85,8 @@ def train_scorer(
     refuse_several("the training of a judge")
     folder = Path(out)
     check_new(folder, overwrite=overwrite)
-    _check_models(recipe)
     place = work_folder(folder, work)
+    _check_models(recipe, place)
     files = recipe_pairs(
         recipe,
         place,
@@ -166,9 +166,12 @@ def train_on_pairs(
             )
             for number, teacher in enumerate(recipe.teachers, start=1)
         ]
+        joined = join_tokens(list(tokens.values()))
+        if any(len(each) != len(joined) for each in odds):
+            raise TrainingError(f"a teacher in {work} has judged other pairs: delete its answers, or train it again")
         judge = _train_stages(
             recipe,
-            join_tokens(list(tokens.values())),
+            joined,
             tokenizer,
             work=work,
             device=device,
@@ -232,12 +235,15 @@ def _start_from(folder: Path, settings: JudgeSettings, encoder: str) -> Any:
     if (folder / HEADS_FILE).is_file():
         return load_judge(folder, inner=settings.inner, exact=True)
     if (folder / ONNX_FILE).is_file():
-        return load_exported(folder, encoder_folder(encoder))
+        return load_exported(folder, encoder_folder(encoder), inner=settings.inner)
     return make_judge(folder, inner=settings.inner)
 
 
-def _check_models(recipe: JudgeRecipe) -> None:
-    """Raise an exception if a model is missing, or if the recipe has no training set or no validation set."""
+def _check_models(recipe: JudgeRecipe, work: Path | None = None) -> None:
+    """Raise an exception if a model is missing, or if the recipe has no training set or no validation set.
+
+    A trained language-model judge is needed only if ``work`` is passed.
+    """
     if not (encoder_folder(recipe.encoder) / "config.json").is_file():
         raise TrainingError(
             f"encoder {recipe.encoder}: no such model on this machine; use {DEFAULT_ENCODER} or a model folder"
@@ -245,7 +251,7 @@ def _check_models(recipe: JudgeRecipe) -> None:
     if recipe.start and not any((start_folder(recipe) / name).is_file() for name in (HEADS_FILE, ONNX_FILE)):
         raise TrainingError(f"{recipe.start} has no judge to start from: it has no {HEADS_FILE} and no {ONNX_FILE}")
     for teacher in recipe.teachers:
-        teacher.check()
+        teacher.check(work)
     if not recipe.data.validation:
         raise TrainingError("a recipe for a judge needs a validation set, to which the fusion is fitted")
     if not recipe.data.train:

@@ -16,11 +16,21 @@ from paraqd.progress import Progress, silent
 from paraqd.training.judge_tokens import read_tokens, repeat_questions
 from paraqd.training.judge_training import judge_scores
 from paraqd.training.language_weights import WEIGHTS_FILE, load_weights
+from paraqd.training.pair_files import MANIFEST
 from paraqd.training.quantisation_aware import start_rounding
 from paraqd.training.settings import TrainingError
 
 FOLDER, PREPARED, WEIGHTS, ODDS = "language", "prepared.json", "weights", "odds.npz"
 _BATCH_TOKENS = 131_072
+
+
+def check_language_judge(work: Path) -> None:
+    """Raise `TrainingError` if a work folder has no trained language-model judge."""
+    if not (work / FOLDER / WEIGHTS / ODDS).is_file():
+        raise TrainingError(
+            f"{work} has no trained language-model judge to learn from: train one with --judge large --weights-only, "
+            "or pass --teacher none"
+        )
 
 
 def language_odds(
@@ -38,9 +48,11 @@ def language_odds(
     """
     folder = work / FOLDER
     weights = folder / WEIGHTS
-    if not (weights / ODDS).is_file():
-        raise TrainingError(f"{work} has no trained language-model judge to learn from: train it first, --judge large")
-    files = json.loads((folder / PREPARED).read_text("utf-8"))["train"]
+    check_language_judge(work)
+    prepared, manifest = json.loads((folder / PREPARED).read_text("utf-8")), work / "pairs" / MANIFEST
+    if manifest.is_file() and json.loads(manifest.read_text("utf-8")) != prepared["pairs"]:
+        raise TrainingError(f"the language-model judge in {work} was trained on other pairs: train it again")
+    files = prepared["train"]
     missing = [name for name in sets if name not in files]
     if missing:
         raise TrainingError(f"the language-model judge in {work} has no tokens of the set {missing[0]}")

@@ -103,7 +103,8 @@ def language_judge_card(facts: Mapping[str, Any]) -> str:
         "",
         "## Validation",
         "The validation questions and their near twins are not in the training data. The weights of the answers are"
-        " fitted to the validation pairs and measured by cross-validation; the small judge has its own fusion. *asked*"
+        " fitted to the validation pairs and measured by cross-validation; the small judge has its own fusion, "
+        "which was fitted to the same pairs. *asked*"
         " is the share of the pairs about which the cascade asks this judge. Each cell shows macro F1 and AUC.",
         "",
         "| set | pairs | small judge | this judge | both | cascade | asked |",

@@ -4,8 +4,9 @@ If a judge is rounded only after training, its scores change by up to 0.28. If i
 inputs, the export does not need to round it further. Each row of a weight matrix has its own scale. The inputs of each
 linear map have a single range, which adapts to the batches during training and is fixed afterwards.
 
-A language-model judge is rounded as `causal_onnx` does it: its linear maps to 4 bits, with a scale for each block of
-inputs, and its table of word embeddings to 8 bits. The inputs of its linear maps have one range for each token.
+A language-model judge is rounded as `causal_onnx` does it: its linear maps to 4 bits, with a factor for each block of
+inputs and a scale for each output, and its table of word embeddings to 8 bits. The inputs of its linear maps have one
+range for each token.
 """
 
 from __future__ import annotations

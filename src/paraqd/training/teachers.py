@@ -22,7 +22,7 @@ from paraqd.progress import Progress, silent
 from paraqd.training.judge_model import load_causal_base, make_judge
 from paraqd.training.judge_tokens import JudgeTokens, join_tokens, repeat_questions
 from paraqd.training.judge_training import judge_scores, train_judge
-from paraqd.training.language_teacher import language_odds
+from paraqd.training.language_teacher import check_language_judge, language_odds
 from paraqd.training.settings import JudgeSettings, TrainingError
 from paraqd.training.torch_state import reproducible
 
@@ -52,11 +52,12 @@ class Teacher:
         """The model's name, without the parent folders if the model is a file or a folder."""
         return Path(self.model).name if Path(self.model).exists() else self.model
 
-    def check(self) -> None:
-        """Raise an exception if the model is missing."""
+    def check(self, work: Path | None = None) -> None:
+        """Raise an exception if the model is missing. The trained judge is looked for only if ``work`` is passed."""
         if self.model == LANGUAGE_JUDGE:
-            return  # only the work folder tells
-        if self.model == PACKAGED_MODEL:
+            if work is not None:
+                check_language_judge(work)
+        elif self.model == PACKAGED_MODEL:
             packaged_model_file()
         elif self.model.endswith(".gguf"):
             if not Path(self.model).is_file():

@@ -25,7 +25,7 @@ from paraqd.training.settings import (
     TrainingError,
     TrainSettings,
 )
-from paraqd.training.teachers import Teacher
+from paraqd.training.teachers import LANGUAGE_JUDGE, Teacher
 
 _FOLDER = Path(__file__).parent
 _JUDGE, _BI_ENCODER = "judge", "bi-encoder"
@@ -192,6 +192,8 @@ def teacher_entry(model: str) -> dict[str, Any]:
     >>> teacher_entry("all-MiniLM-L6-v2")
     {'model': 'all-MiniLM-L6-v2', 'epochs': 5}
     """
+    if model == LANGUAGE_JUDGE:
+        return {"model": model}
     if not Teacher(model=model, settings={}).causal:
         return {"model": model, "epochs": 5}
     return {"model": model, "epochs": 1, "learning_rate": 1e-4, "batch_tokens": 32768, "rounded_share": 0.0}
