@@ -16,7 +16,6 @@ from paraqd.progress import Progress, silent
 from paraqd.training.judge_tokens import read_tokens, repeat_questions
 from paraqd.training.judge_training import judge_scores
 from paraqd.training.language_weights import WEIGHTS_FILE, load_weights
-from paraqd.training.pair_files import MANIFEST
 from paraqd.training.quantisation_aware import start_rounding
 from paraqd.training.settings import TrainingError
 
@@ -43,9 +42,11 @@ def language_odds(
     Raises
     ------
     TrainingError
-        If the work folder has no trained language-model judge, or if a set's tokens are missing.
+        If the work folder has no trained language-model judge, if it was trained on other pairs, or if a set's tokens are missing.
 
     """
+    from paraqd.training.pair_files import MANIFEST  # the recipes, which that module needs, need this module
+
     folder = work / FOLDER
     weights = folder / WEIGHTS
     check_language_judge(work)
