@@ -42,7 +42,8 @@ def language_odds(
     Raises
     ------
     TrainingError
-        If the work folder has no trained language-model judge, if it was trained on other pairs, or if a set's tokens are missing.
+        If the work folder has no trained language-model judge, if the judge was trained on other pairs, or if a set's
+        tokens are missing.
 
     """
     from paraqd.training.pair_files import MANIFEST  # the recipes, which that module needs, need this module
