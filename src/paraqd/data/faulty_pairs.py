@@ -16,6 +16,7 @@ from paraqd.data.writers import replacing
 from paraqd.operators.registry import fault_of
 
 Span = tuple[int, int]
+UNLABELLED = -1  # the label of a pair about which only a teacher says something
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _HARMLESS = frozenset("a an the that is are was were be been has have had do does did , ; .".split())
 
@@ -24,8 +25,9 @@ _HARMLESS = frozenset("a an the that is are was were be been has have had do doe
 class FaultyPair:
     """A labelled pair with its fault.
 
-    ``kind`` is empty if the pair is valid or the kind of its fault is not known. ``placed`` is True if the spans at
-    fault are known or the pair is valid.
+    ``label`` is 1 if the pair is valid, 0 if it is invalid, and `UNLABELLED` if only a teacher judges it. ``kind`` is
+    empty if the pair is valid or the kind of its fault is not known. ``placed`` is True if the spans at fault are known
+    or the pair is valid.
     """
 
     id: str

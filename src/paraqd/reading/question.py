@@ -71,6 +71,13 @@ _ORDER = re.compile(
     r"supply|pick|fill|compare|guess|decide|put|order|reduce|rewrite)\b",
     re.I,
 )
+# what the solver should do besides answering; such a clause asks for nothing about the problem
+_INSTRUCTION = re.compile(
+    r"(?:(?:show|write|give|state|list|describe|present)\b(?: \w+){0,4}? "
+    r"(?:work|workings?|steps|reasons?|reasoning|method|thinking|calculations?|explanation)|"
+    r"(?:explain|justify|check|defend|prove|show|tell)\b(?: (?:me|us))?(?: how you|(?: all)? your))\b",
+    re.I,
+)
 _LOOK_BACK = 60
 # a sentence without a question mark can ask only if it contains one of these words; the patterns check the details
 _ORDERS = frozenset(f"{_IMPERATIVES} search seek".split())
@@ -92,6 +99,8 @@ def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question
     ('how many pens can Tom buy for $10?', 'pens')
     """
     found = [question for sentence in sentences if (question := _asks(sentence)) is not None]
+    if len(found) > 1:
+        found = [question for question in found if not _INSTRUCTION.match(question.text)] or found
     if not found and sentences:
         tail = _incomplete(sentences[-1])
         if tail is not None:

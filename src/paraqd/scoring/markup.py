@@ -74,6 +74,29 @@ class PlainText(NamedTuple):
         None  # None if no position changed; otherwise, one entry per character and an entry for the end
     )
 
+    def part(self, start: int, end: int | None = None) -> PlainText:
+        """Return a part of this text, whose characters keep their original positions."""
+        stop = len(self.text) if end is None else end
+        positions = tuple(range(start, stop + 1)) if self.positions is None else self.positions[start : stop + 1]
+        return PlainText(self.text[start:stop], positions)
+
+    def replaced(self, replacements: Sequence[tuple[int, int, str]]) -> PlainText:
+        """Return this text with replacements (start, end, new text), which are sorted. Overlapping ones are skipped."""
+        pieces: list[str] = []
+        positions: list[int] = []
+        done = 0
+        for start, end, replacement in replacements:
+            if start < done:
+                continue
+            pieces += [self.text[done:start], replacement]
+            positions += [*range(done, start), *_replacement_positions(self.text, start, end, replacement)]
+            done = end
+        pieces.append(self.text[done:])
+        positions += range(done, len(self.text) + 1)
+        old = self.positions
+        new = tuple(positions) if old is None else tuple(old[position] for position in positions)
+        return PlainText("".join(pieces), new)
+
     def original_spans(self, spans: Sequence[Span]) -> tuple[Span, ...]:
         """Map spans of this text to spans of the original text."""
         if self.positions is None:
@@ -150,32 +173,18 @@ def _replace(plain: PlainText, *rules: tuple[re.Pattern[str], Callable[[re.Match
 
     A rule that returns None leaves its match unchanged.
     """
-    text = plain.text
     found = sorted(
         (
             (match.start(), match.end(), replacement)
             for pattern, rule in rules
-            for match in pattern.finditer(text)
+            for match in pattern.finditer(plain.text)
             if (replacement := rule(match)) is not None and replacement != match[0]
         ),
         key=lambda each: each[:2],
     )
     if not found:
         return plain
-    pieces: list[str] = []
-    positions: list[int] = []
-    done = 0
-    for start, end, replacement in found:
-        if start < done:
-            continue
-        pieces += [text[done:start], replacement]
-        positions += [*range(done, start), *_replacement_positions(text, start, end, replacement)]
-        done = end
-    pieces.append(text[done:])
-    positions += range(done, len(text) + 1)
-    old = plain.positions
-    new = tuple(positions) if old is None else tuple(old[position] for position in positions)
-    return PlainText("".join(pieces), new)
+    return plain.replaced(found)
 
 
 def _replacement_positions(text: str, start: int, end: int, replacement: str) -> list[int]:

@@ -12,8 +12,10 @@ from typing import NamedTuple
 from paraqd.reading import Problem, read
 from paraqd.scoring.evidence.matching import Matching
 from paraqd.scoring.evidence.quantities import match_quantities
+from paraqd.scoring.exchanged_names import undo_name_exchange
 from paraqd.scoring.markup import PlainText, align_case, remove_markup
 from paraqd.scoring.normalise_quantities import NormalisedText, normalise_quantities
+from paraqd.scoring.shared_remarks import drop_shared_remarks
 from paraqd.scoring.verdict import Evidence, Span
 
 
@@ -23,13 +25,14 @@ class PreparedPair(NamedTuple):
     Attributes
     ----------
     question, paraphrase : Problem
-        The readings of both texts without markup, which the rules compare.
+        The readings of both texts, which the rules compare: without markup and shared remarks, and with the question's
+        names.
     matching : Matching
         The matched quantities of both texts.
     normalised : NormalisedText
         The paraphrase with its quantities written as in the question.
     plain_question, plain_paraphrase : PlainText
-        Both texts without markup, with the original position of each character.
+        The texts that were read, with the original position of each character.
 
     """
 
@@ -70,7 +73,7 @@ class PreparedPair(NamedTuple):
 
 
 def prepare_pair(question: str, paraphrase: str, *, read_question: Callable[[str], Problem] = read) -> PreparedPair:
-    """Remove markup from both texts, read the texts, and write equal quantities in the same way.
+    """Remove markup and shared remarks, undo an exchange of names, read the texts, and write equal quantities alike.
 
     Parameters
     ----------
@@ -88,7 +91,9 @@ def prepare_pair(question: str, paraphrase: str, *, read_question: Callable[[str
     (18, 30)
 
     """
-    plain_question, plain_paraphrase = align_case(remove_markup(question), remove_markup(paraphrase))
+    both = align_case(remove_markup(question), remove_markup(paraphrase))
+    plain_question, plain_paraphrase = drop_shared_remarks(*both)
+    plain_paraphrase = undo_name_exchange(plain_question.text, plain_paraphrase)
     here, there = read_question(plain_question.text), read(plain_paraphrase.text)
     matching = match_quantities(here, there)
     normalised = normalise_quantities(here, there, matching)

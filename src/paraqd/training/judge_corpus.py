@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.datasets import DatasetError, find, load_pairs, load_questions, state, written_split
-from paraqd.data.faulty_pairs import FaultyPair, operator_faults, written_faults
+from paraqd.data.faulty_pairs import UNLABELLED, FaultyPair, operator_faults, written_faults
 from paraqd.data.natural_pairs import natural_pairs
 from paraqd.data.near_twins import likeness, near_twins
 from paraqd.data.pairs import Pair
@@ -27,6 +27,7 @@ from paraqd.data.synthetic import SyntheticProblem, problem_pairs, synthetic_pro
 from paraqd.data.tables import open_table
 from paraqd.progress import Progress, silent
 from paraqd.reading import read
+from paraqd.scoring.evidence.content_words import content_stems
 from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.training.augmented_pairs import prepare_pairs, write_questions
 from paraqd.training.pair_files import (
@@ -39,9 +40,17 @@ from paraqd.training.pair_files import (
 )
 from paraqd.training.recipes import JudgeData
 from paraqd.training.settings import TrainingError
+from paraqd.training.unlabelled_pairs import (
+    harmless_sentences,
+    pairs_of_faulty_texts,
+    with_inserted_sentences,
+    without_labels,
+)
 
 _FORMS = ("heavy", "moderate")
 _COMPARED = 60  # the size of the random sample from which `strangers` chooses the second question
+_MOST_SHARED = 0.34  # the largest share of an appended question's content words that the text has too
+_SHORT = 60  # characters; many questions of EM_Math are shorter and refer to a figure
 _SAME = 70  # two questions with at least this similarity, from 0 to 100, may be the same problem
 
 Row = Mapping[str, Any]
@@ -105,8 +114,10 @@ class _Corpus:
             "styles": lambda: problem_pairs(self._styles),
             "styles_composed": lambda: self._drawn("styles_composed", self._on_problems("styles")),
             "strangers": self._strangers,
+            "appended": self._appended,
             "natural": self._natural,
             "fluent": self._fluent,
+            "unlabelled": self._unlabelled,
         }
 
     @property
@@ -199,6 +210,38 @@ class _Corpus:
     def _strangers(self) -> Pairs:
         texts = [str(row["question"]) for row in open_table(self._questions_file).rows()]
         return strangers(texts, count=self.recipe.train["strangers"].most or 0, seed=self.recipe.seed)
+
+    def _appended(self) -> Pairs:
+        texts = [str(row["question"]) for row in open_table(self._questions_file).rows()]
+        texts += [text for problem in self._styles for text in (problem.question, *problem.valid)]
+        return appended_questions(texts, count=self.recipe.train["appended"].most or 0, seed=self.recipe.seed)
+
+    def _unlabelled(self) -> Pairs:
+        """Return pairs for distillation: faulty texts as questions, inserted sentences, and operators on new texts."""
+        count, seed = (self.recipe.train["unlabelled"].most or 0) // 3, self.recipe.seed
+        problems = [*self._problems, *self._styles]
+        faulty = list(pairs_of_faulty_texts(problems))
+        random.Random(seed).shuffle(faulty)
+        rows = list(self._fresh_questions(self.recipe.questions))
+        made = self._augmented("fresh", rows, self.recipe.unlabelled_operators)
+        edited = list(without_labels(operator_faults(made, {})))
+        random.Random(seed).shuffle(edited)
+        questions = [(str(row["id"]), str(row["question"])) for row in rows]
+        scenes = with_inserted_sentences(questions, harmless_sentences(self._styles), count=count, seed=seed)
+        return [*faulty[:count], *edited[:count], *scenes]
+
+    def _fresh_questions(self, count: int) -> list[Row]:
+        """Draw questions that no other set uses: from the corpus, and from EM_Math if it is available."""
+        used = {str(row["id"]) for row in open_table(self._questions_file).rows()}
+        used |= {str(row["id"]) for row in self._every_written}
+        rows = load_questions("questions", data_dir=self.data_dir)
+        free = other_questions(rows, used, size=count // 2 + count // 16, seed=self.recipe.seed)
+        if state("em_questions", self.data_dir, check=False).where != "missing":
+            more = [
+                row for row in load_questions("em_questions", data_dir=self.data_dir) if len(row["question"]) > _SHORT
+            ]
+            free += random.Random(self.recipe.seed).sample(more, min(len(more), count // 2))
+        return without_twins(free, self._held_out)
 
     def _natural(self) -> Pairs:
         """Return pairs of different questions with the same numbers and the same computed answer."""
@@ -340,18 +383,45 @@ def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[Faulty
             yield FaultyPair(f"stranger-{number}", one, other, 0, "content_lost", "strangers", *spans)
 
 
+def appended_questions(texts: Sequence[str], *, count: int, seed: int) -> Iterator[FaultyPair]:
+    """Yield pairs of a text and the same text with the question of another text at its end, or sometimes before it.
+
+    The other question has at most a few words in common with the text.
+
+    >>> texts = ["Tom has 5 pens. How many pens has he?", "A car drives for 2 hours. How far does it drive?"]
+    >>> [pair.paraphrase for pair in appended_questions(texts, count=1, seed=3)]
+    ['Tom has 5 pens. How many pens has he? How far does it drive?']
+    """
+    rng = random.Random(f"{seed}|appended")
+    for number in range(count if len(set(texts)) > 1 else 0):
+        text, other = rng.choice(texts), read(rng.choice(texts))
+        asked = other.question
+        if asked is None or asked.start == 0 or asked.text[-1:] not in "?." or text.rstrip()[-1:] not in "?.":
+            continue
+        own, foreign = set(content_stems(read(text))[0]), set(content_stems(read(asked.text))[0])
+        if not foreign or len(own & foreign) > _MOST_SHARED * len(foreign):
+            continue
+        sentence = asked.text[:1].upper() + asked.text[1:] if any(map(str.isupper, text)) else asked.text.lower()
+        start = len(text.rstrip()) + 1
+        spans = ((start, start + len(sentence)),)
+        yield FaultyPair(
+            f"appended-{number}", text, f"{text.rstrip()} {sentence}", 0, "question_changed", "appended", (), spans
+        )
+
+
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:
     """Return a weight for each pair such that valid and invalid pairs have the same total weight.
 
-    The mean weight is ``weight``. No pair's weight exceeds three times this value, even if the totals then differ.
+    The mean weight is ``weight``. No pair's weight exceeds three times this value, even if the totals then differ. A
+    pair without a label has the weight ``weight``.
 
     >>> rows = [FaultyPair("a", "q", "p", label) for label in (1, 0, 0, 0)]
     >>> pair_weights(rows, 1.0)
     [2.0, 0.6666666666666666, 0.6666666666666666, 0.6666666666666666]
     """
     counts = [sum(pair.label == label for pair in pairs) for label in (0, 1)]
-    shares = [weight * min(3.0, len(pairs) / 2 / count) if count else 0.0 for count in counts]
-    return [shares[pair.label] for pair in pairs]
+    shares = [weight * min(3.0, sum(counts) / 2 / count) if count else 0.0 for count in counts]
+    return [weight if pair.label == UNLABELLED else shares[pair.label] for pair in pairs]
 
 
 def _part(row: Row) -> str:

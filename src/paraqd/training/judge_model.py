@@ -30,7 +30,8 @@ class Judge(Protocol):
     """A torch module that the training loop can train.
 
     ``captures_well`` is True if the model is so small that a GPU takes longer to launch its kernels than to run them.
-    The training steps of such a model are captured as CUDA graphs. ``rounds_blocks`` is True if the exported model has
+    The training steps of such a model are captured as CUDA graphs. The layers of any other model are compiled with its
+    method ``compile_layers``. ``rounds_blocks`` is True if the exported model has
     4-bit weights with a scale for each block of inputs; see `quantisation_aware`.
     """
 
@@ -120,6 +121,11 @@ def make_causal_judge(body: Any) -> Any:
             states = self.body(inputs_embeds=given, use_cache=False).last_hidden_state
             ends = states[torch.arange(len(states), device=states.device), attention_mask.sum(1) - 1]
             return self.valid(ends)[:, 0], self.kinds(ends), self.places(states)[..., 0]
+
+        def compile_layers(self) -> None:
+            """Have torch compile the layers. They have the same code, so only one of them is compiled."""
+            for layer in self.body.layers:
+                layer.compile(dynamic=True)
 
     return CausalJudge()
 

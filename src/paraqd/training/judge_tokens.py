@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paraqd.data.faulty_pairs import FaultyPair
 
 # increase this number when the preparation of pairs changes, so that stored tokens are not reused
-PREPARATION = 3
+PREPARATION = 4
 MAX_LENGTH = LONGEST
 _UNKNOWN = -1
 _COLUMNS = ("ids", "types", "faults", "labels", "kinds", "weights")

@@ -1,7 +1,8 @@
 """Train judges and teachers with the same training loop, on a CPU or a GPU.
 
 On a GPU, the forward pass uses bfloat16. A small model's steps are captured as CUDA graphs, one for each batch length,
-and replayed. An interrupted training run resumes from its checkpoint and ends with the same weights.
+and replayed. The layers of a larger model are compiled. An interrupted training run resumes from its checkpoint and
+ends with the same weights.
 """
 
 from __future__ import annotations
@@ -128,7 +129,10 @@ def judge_scores(
     rows = DeviceRows(tokens, None, device)
     judge.to(device).eval()
     half = half and device.startswith("cuda")
-    with torch.inference_mode(), torch.autocast("cuda", dtype=torch.bfloat16, enabled=half), without_cudnn_attention():
+    # compiled layers would be compiled anew for exact numbers, which takes longer than it saves
+    compiled = torch.compiler.set_stance("default" if half else "force_eager")
+    exact = torch.autocast("cuda", dtype=torch.bfloat16, enabled=half)
+    with torch.inference_mode(), exact, compiled, without_cudnn_attention():
         for _, batch in plan_epoch(tokens.lengths, tokens=batch_tokens, rng=np.random.default_rng(0)):
             real = batch[batch >= 0]
             scores[real] = _outputs(judge, rows.gather_trimmed(batch))[0].float().cpu().numpy()
@@ -147,6 +151,8 @@ class _Step:
         self.judge, self.rows, self.settings = judge, rows, settings
         self.on_gpu = rows.device.startswith("cuda")
         self.captures = self.on_gpu and judge.captures_well
+        if self.on_gpu and not self.captures:
+            judge.compile_layers()
         self.captured: dict[int, tuple[Any, Tensor, Tensor]] = {}
         self.memory: Any = None  # the memory pool that the captured steps share
         self.rate = torch.tensor(0.0, device=rows.device)

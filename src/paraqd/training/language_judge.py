@@ -47,6 +47,7 @@ from paraqd.training.language_weights import (
     save_weights,
     source_digest,
     source_files,
+    start_folder,
     wrap_tokenizer,
 )
 from paraqd.training.pair_files import MANIFEST, PairFiles, pair_settings
@@ -193,7 +194,8 @@ def train_language_weights(
 def draw_rows(sizes: Mapping[str, int], shares: Mapping[str, float], pairs: int) -> DrawRows:
     """Return a function that draws the rows of an epoch from sets that are joined in the given order.
 
-    From a set with a share, this share of ``pairs`` is drawn. Other sets are used whole.
+    From a set with a share, this share of ``pairs`` is drawn; if the share is 0, the set is left out. Other sets are
+    used whole.
 
     >>> rows = draw_rows({"a": 2, "b": 100}, {"b": 0.3}, 10)(np.random.default_rng(1))
     >>> rows[:2].tolist(), len(rows), bool(rows[2:].min() >= 2)
@@ -205,7 +207,8 @@ def draw_rows(sizes: Mapping[str, int], shares: Mapping[str, float], pairs: int)
         for name, size in sizes.items():
             rows = np.arange(start, start + size)
             if name in shares:
-                rows = rng.choice(rows, min(size, max(1, int(shares[name] * pairs))), replace=False)
+                size_drawn = max(1, int(shares[name] * pairs)) if shares[name] else 0
+                rows = rng.choice(rows, min(size, size_drawn), replace=False)
             found.append(rows)
             start += size
         return np.concatenate(found)
@@ -294,7 +297,7 @@ def _vocabulary(
     from tokenizers import Tokenizer
 
     if settings.start:
-        tokenizer = Tokenizer.from_file(str(Path(settings.start) / TOKENIZER_FILE))
+        tokenizer = Tokenizer.from_file(str(start_folder(settings.start) / TOKENIZER_FILE))
         return tokenizer, [], {"tokens": tokenizer.get_vocab_size(), "from": _name(settings.start)}
     progress("cutting the vocabulary", 0, None)
     whole = _base_tokenizer(settings.model)
@@ -349,7 +352,7 @@ def _untrained(settings: LanguageJudgeSettings, prepared: Prepared) -> Any:
 
     if not settings.start:
         return load_cut_base(settings.model, Tokenizer.from_file(str(prepared.tokenizer_file)), prepared.old_ids)
-    start = Path(settings.start)
+    start = start_folder(settings.start)
     if (start / TOKENIZER_FILE).read_bytes() != prepared.tokenizer_file.read_bytes():
         raise TrainingError(f"{start} has another vocabulary than the prepared tokens: prepare them again")
     return load_weights(start)

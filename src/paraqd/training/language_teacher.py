@@ -68,6 +68,8 @@ def language_odds(
             if judge is None:
                 judge = load_weights(weights)
                 start_rounding(judge)
+                if device.startswith("cuda"):
+                    judge.compile_layers()
             progress(f"language-model judge: {name}", 0, None)
             tokens = repeat_questions(read_tokens(path))
             odds = judge_scores(judge, tokens, device=device, batch_tokens=_BATCH_TOKENS, half=True)

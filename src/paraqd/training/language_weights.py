@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from paraqd.files import sha256_of
 from paraqd.generators.causal import PACKAGED_MODEL, packaged_model_file
-from paraqd.model_folder import TOKENIZER_FILE
+from paraqd.judge_package import PACKAGE
+from paraqd.model_folder import ONNX_FILE, PACKED_FILE, TOKENIZER_FILE
+from paraqd.scoring.judge.installed import required_judge
 from paraqd.training.causal_onnx import Shape
+from paraqd.training.exported_language import exported_language_judge
 from paraqd.training.judge_model import CAUSAL_MARKS, frame_paraphrases, load_causal_base, make_causal_judge
 from paraqd.training.quantisation_aware import exact_weights
 from paraqd.training.settings import TrainingError
@@ -31,16 +34,23 @@ def base_path(model: str) -> Path:
     return path
 
 
+def start_folder(start: str) -> Path:
+    """Return the folder of the judge from which training starts: a path, or the package if ``start`` names it."""
+    return required_judge().path if start == PACKAGE and not Path(start).is_dir() else Path(start)
+
+
 def source_files(model: str, start: str) -> list[Path]:
     """Return the files of the weights with which training starts: those of ``start``, or of the language model.
 
     Raise an exception if they are missing.
     """
     if start:
-        for name in (WEIGHTS_FILE, TOKENIZER_FILE):
-            if not (Path(start) / name).is_file():
+        folder = start_folder(start)
+        weights = (ONNX_FILE, PACKED_FILE) if _is_exported(folder) else (WEIGHTS_FILE,)
+        for name in (*weights, TOKENIZER_FILE):
+            if not (folder / name).is_file():
                 raise TrainingError(f"{start} has no language-model judge to start from: it has no {name}")
-        return [Path(start) / WEIGHTS_FILE]
+        return [folder / name for name in weights]
     path = base_path(model)
     return sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
 
@@ -111,14 +121,43 @@ def read_weights(folder: Path) -> dict[str, NDArray[np.float32]]:
 
 
 def load_weights(folder: Path) -> Any:
-    """Build a judge from the weights that `save_weights` stored."""
+    """Build a judge from the weights that `save_weights` stored, or from those of an exported judge."""
     import torch
     from transformers import AutoConfig, AutoModel
 
-    config = AutoConfig.from_pretrained(str(folder), local_files_only=True)
+    if _is_exported(folder):
+        weights, shape = exported_language_judge(folder)
+        config = _config_of(shape, weights)
+    else:
+        weights, config = read_weights(folder), AutoConfig.from_pretrained(str(folder), local_files_only=True)
     judge = make_causal_judge(AutoModel.from_config(config, dtype=torch.float32))
-    judge.load_state_dict({name: torch.from_numpy(array) for name, array in read_weights(folder).items()})
+    judge.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
     return judge
+
+
+def _is_exported(folder: Path) -> bool:
+    return (folder / PACKED_FILE).is_file() and not (folder / WEIGHTS_FILE).is_file()
+
+
+def _config_of(shape: Shape, weights: Mapping[str, NDArray[np.float32]]) -> Any:
+    """Return the configuration of an exported model, which does not have one."""
+    from transformers import LlamaConfig
+
+    return LlamaConfig(
+        vocab_size=len(weights["body.embed_tokens.weight"]),
+        hidden_size=shape.width,
+        intermediate_size=len(weights["body.layers.0.mlp.up_proj.weight"]),
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        num_key_value_heads=shape.key_heads,
+        head_dim=shape.head_size,
+        rms_norm_eps=shape.epsilon,
+        rope_parameters={"rope_type": "default", "rope_theta": shape.rotation},
+        tie_word_embeddings=True,
+        pad_token_id=None,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
 
 
 def replace_weights(judge: Any, weights: Mapping[str, NDArray[np.float32]]) -> None:
@@ -127,8 +166,7 @@ def replace_weights(judge: Any, weights: Mapping[str, NDArray[np.float32]]) -> N
 
     with torch.no_grad():
         for name, value in judge.state_dict(keep_vars=True).items():
-            plain = name.replace(".parametrizations.weight.original", ".weight")
-            value.copy_(torch.from_numpy(weights[plain]))
+            value.copy_(torch.from_numpy(weights[name]))
 
 
 def shape_of(folder: Path) -> Shape:

@@ -104,12 +104,15 @@ def judge_loss(outputs: tuple[Tensor, Tensor, Tensor], batch: dict[str, Any], se
     import torch.nn.functional as F
 
     valid, kinds, places = (output.float() for output in outputs)
-    target = batch["labels"] * (1 - 2 * settings.smoothing) + settings.smoothing
-    if batch["teacher"] is not None:
-        share = settings.teacher_share
-        target = (1 - share) * target + share * batch["teacher"].sigmoid()
+    labelled, weights = batch["labels"] >= 0, batch["weights"]
+    target = batch["labels"].clamp(min=0) * (1 - 2 * settings.smoothing) + settings.smoothing
+    if batch["teacher"] is None:
+        weights = weights * labelled  # nothing is known about a pair without a label and without a teacher
+    else:
+        taught, share = batch["teacher"].sigmoid(), settings.teacher_share
+        target = ((1 - share) * target + share * taught).where(labelled, taught)
     each = F.binary_cross_entropy_with_logits(valid, target, reduction="none")
-    loss = (each * batch["weights"]).sum() / batch["weights"].sum().clamp(min=1e-6)
+    loss = (each * weights).sum() / weights.sum().clamp(min=1e-6)
     known = batch["kinds"] >= 0
     each = F.cross_entropy(kinds, batch["kinds"].clamp(min=0), reduction="none") * known
     loss = loss + settings.kind_share * each.sum() / known.sum().clamp(min=1)

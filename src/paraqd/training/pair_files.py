@@ -54,7 +54,8 @@ def prepared_pairs(folder: str | Path, recipe: JudgeData, *, data_dir: str | Pat
 
 def pair_settings(recipe: JudgeData) -> dict[str, Any]:
     """Return the values of a recipe that determine the content of its sets."""
-    return {name: getattr(recipe, name) for name in ("seed", "questions", "held_out", "operators")}
+    names = ("seed", "questions", "held_out", "operators", "unlabelled_operators")
+    return {name: getattr(recipe, name) for name in names}
 
 
 def synthetic_digest(recipe: JudgeData, data_dir: str | Path | None = None) -> str:

@@ -11,8 +11,8 @@ range for each token.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from paraqd.training.causal_onnx import BLOCK, FACTORS, INPUT_LEVELS, LARGEST, LEAST_INPUT, SMALLEST
@@ -41,39 +41,65 @@ def start_rounding(model: Any) -> None:
     import torch
     from torch.nn.utils import parametrize
 
-    class Rounded(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
-        """A parametrisation that rounds a matrix."""
+    if model.rounds_blocks:
+        linear, table = _rounded_classes()
+        for module in model.body.modules():  # the heads are not rounded
+            if type(module) is torch.nn.Linear:
+                module.__class__ = linear
+            elif type(module) is torch.nn.Embedding:
+                module.__class__ = table
+        return
+    for module, levels in rounded_modules(model):
+        if not parametrize.is_parametrized(module, "weight"):
+            parametrize.register_parametrization(module, "weight", _rounded_rows(levels))
+    round_inputs(model)
 
-        def __init__(self, rounded: Callable[[Any], Any]) -> None:
-            super().__init__()
-            self.rounded = rounded
+
+def _rounded_rows(levels: int) -> Any:
+    """Return a parametrisation that rounds each row of a matrix."""
+    import torch
+
+    class RoundedRows(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
+        """A parametrisation that rounds a matrix."""
 
         def forward(self, weight: Any) -> Any:
             """Return the rounded weights, with the gradient of the exact weights."""
-            return weight + (self.rounded(weight.detach()) - weight).detach()
+            return _straight_through(weight, round_rows(weight, levels))
 
-    for module, rounded in _roundings(model):
-        if not parametrize.is_parametrized(module, "weight"):
-            parametrize.register_parametrization(module, "weight", Rounded(rounded))
-    if model.rounds_blocks:
-        round_token_inputs(model)
-    else:
-        round_inputs(model)
+    return RoundedRows()
 
 
-def _roundings(model: Any) -> Iterator[tuple[Any, Callable[[Any], Any]]]:
-    """Yield each module whose weights are rounded, and the function that rounds them."""
+@cache
+def _rounded_classes() -> tuple[Any, Any]:
+    """Return the classes of a language model's rounded linear maps and of its rounded table of word embeddings.
+
+    All layers share them, so that torch compiles one layer and uses the result for all layers.
+    """
     import torch
 
-    if not model.rounds_blocks:
-        for module, levels in rounded_modules(model):
-            yield module, partial(round_rows, levels=levels)
-        return
-    for module in model.body.modules():  # the heads are not rounded
-        if isinstance(module, torch.nn.Linear):
-            yield module, round_blocks
-        elif isinstance(module, torch.nn.Embedding):
-            yield module, partial(round_rows, levels=TABLE_LEVELS)
+    class RoundedLinear(torch.nn.Linear):  # type: ignore[misc]  # torch is not type-checked
+        """A linear map that rounds its weights by blocks and its inputs by tokens."""
+
+        def forward(self, given: Any) -> Any:
+            """Return the outputs. The gradients are those of the exact weights and inputs."""
+            weight = _straight_through(self.weight, round_blocks(self.weight))
+            return torch.nn.functional.linear(rounded_tokens(given), weight, self.bias)
+
+    class RoundedTable(torch.nn.Embedding):  # type: ignore[misc]  # torch is not type-checked
+        """A table of word embeddings that rounds each row."""
+
+        def forward(self, ids: Any) -> Any:
+            """Return the rows of the ids."""
+            rows = super().forward(ids)
+            flat = rows.reshape(-1, rows.shape[-1])
+            return _straight_through(flat, round_rows(flat, TABLE_LEVELS)).reshape(rows.shape)
+
+    return RoundedLinear, RoundedTable
+
+
+def _straight_through(exact: Any, rounded: Any) -> Any:
+    """Return rounded values with the gradient of the exact values."""
+    return exact + (rounded - exact).detach()
 
 
 def round_inputs(model: Any) -> None:
@@ -123,15 +149,6 @@ def round_blocks(weight: Any) -> Any:
     return (torch.clamp(torch.round(rows / scale), SMALLEST, LARGEST) * scale).reshape(weight.shape)
 
 
-def round_token_inputs(model: Any) -> None:
-    """Round the inputs of a language model's linear maps in all later passes."""
-    import torch
-
-    for module in model.body.modules():
-        if isinstance(module, torch.nn.Linear) and not module._forward_pre_hooks:
-            module.register_forward_pre_hook(_round_tokens)
-
-
 def rounded_tokens(given: Any) -> Any:
     """Round each token's values to eight bits, with the gradient of the exact values.
 
@@ -144,15 +161,12 @@ def rounded_tokens(given: Any) -> Any:
     values = given.detach().float()
     most = values.abs().amax(dim=-1, keepdim=True).clamp(min=LEAST_INPUT)
     rounded = torch.round(values / most * INPUT_LEVELS) * (most / INPUT_LEVELS)
-    return given + (rounded.to(given.dtype) - given).detach()
+    return _straight_through(given, rounded.to(given.dtype))
 
 
 def exact_weights(model: Any) -> dict[str, Any]:
-    """Return a model's exact weights on the CPU, under the names that they have without rounding."""
-    return {
-        name.replace(".parametrizations.weight.original", ".weight"): value.detach().cpu()
-        for name, value in model.state_dict().items()
-    }
+    """Return the exact weights of a language-model judge on the CPU, also if they are rounded in every pass."""
+    return {name: value.detach().cpu() for name, value in model.state_dict().items()}
 
 
 def rounded_input(given: Any, limits: Any, *, follow: bool) -> Any:
@@ -171,10 +185,6 @@ def rounded_input(given: Any, limits: Any, *, follow: bool) -> Any:
     zero = torch.round(-limits[0] / scale)
     rounded = (torch.clamp(torch.round(values / scale) + zero, 0, 255) - zero) * scale
     return given + (rounded.to(given.dtype) - given).detach()
-
-
-def _round_tokens(_module: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (rounded_tokens(inputs[0]), *inputs[1:])
 
 
 def _round_input(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:

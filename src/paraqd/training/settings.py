@@ -235,7 +235,7 @@ class LanguageJudgeSettings:
             ("model", bool(self.model), "the name or the path of a language model"),
             ("least_count", self.least_count >= 1, "at least 1"),
             ("pairs", self.pairs >= 1, "at least 1"),
-            ("shares", all(0 < share <= 1 for share in self.shares.values()), "fractions above 0 and up to 1"),
+            ("shares", all(0 <= share <= 1 for share in self.shares.values()), "fractions from 0 to 1"),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraqd.reading import read
-from paraqd.scoring.evidence.names import name_findings, pronoun_findings
+from paraqd.scoring.evidence.names import misplaced_names, name_findings, pronoun_findings
 
 QUESTION = "Alex drove 90 km in 2 hours. How fast did he drive?"
 
@@ -51,3 +51,34 @@ def test_a_name_that_nobody_introduced_is_asked_about(asked, feature):
     question = read("A train leaves Delhi for Agra, 210 km away, at 70 km/h. How long does it take to reach Agra?")
     paraphrase = read(f"A train leaves Delhi for Agra, 210 km away, at 70 km/h. {asked}")
     assert [found.feature for found in name_findings(question, paraphrase)] == [feature]
+
+
+SHARING = "Nina has 12 stamps and Omar has 30 stamps. Omar gives Nina 4 stamps. How many stamps does Nina have now?"
+
+
+@pytest.mark.parametrize(
+    ("paraphrase", "words"),
+    [
+        (SHARING.replace("does Nina", "does Omar"), ("Nina", "Omar")),
+        (SHARING.replace("Omar gives Nina", "Nina gives Omar"), ("Omar", "Nina")),
+        (SHARING.replace("and Omar has", "and Nina has"), ("Omar", "Nina")),
+    ],
+)
+def test_a_name_in_the_place_of_another_is_found(paraphrase, words):
+    (found,) = misplaced_names(read(SHARING), read(paraphrase))
+    spans = found.question_spans[0], found.paraphrase_spans[0]
+    assert tuple(text[slice(*span)] for text, span in zip((SHARING, paraphrase), spans, strict=True)) == words
+    assert found.feature == "name_misplaced"
+    assert list(misplaced_names(read(SHARING.lower()), read(paraphrase.lower())))
+
+
+@pytest.mark.parametrize(
+    "paraphrase",
+    [
+        SHARING,
+        SHARING.replace("Nina", "Eva"),  # renamed everywhere
+        "Omar has 30 stamps, Nina 12. After Nina gets 4 stamps from Omar, how many stamps does she have?",
+    ],
+)
+def test_names_in_their_places_are_no_fault(paraphrase):
+    assert not list(misplaced_names(read(SHARING), read(paraphrase)))

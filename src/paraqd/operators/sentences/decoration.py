@@ -45,7 +45,17 @@ _HINTS = (
     "This is the interesting part.|Think before you answer.|Here is the question.|Now for the hard part.|"
     "Try to answer without help.|This should not be too difficult.|Stay focused."
 ).split("|")
-PHRASES = (*_WHEN, *_WHERE, *_WHO, *_SCENE, *_TO_READER, *_HINTS)
+_CLOSING = (
+    "Show your steps.|Write down your reasoning.|Check your result.|Draw a diagram if you like.|"
+    "Give a reason for your answer.|Compare your result with a friend's.|Use any method you like.|"
+    "You can do it!|See how quickly you can solve this!|Have fun with this one!|Remember to check your arithmetic.|"
+    "Puzzles of this kind are good practice.|This one is a classic.|A drawing might be useful.|"
+    "Talk it over with your neighbour.|Keep your work tidy.|Set out your work clearly.|"
+    "Everyone can solve this with a bit of patience.|Outside, the rain had stopped.|A dog was barking somewhere.|"
+    "The teacher smiled at the class.|Dinner was almost ready.|Nobody was in a hurry.|The evening was calm.|"
+    "Somewhere a clock was ticking."
+).split("|")
+PHRASES = (*_WHEN, *_WHERE, *_WHO, *_SCENE, *_TO_READER, *_HINTS, *_CLOSING)
 
 _PEOPLE = "man|woman|boys?|girls?|shopkeeper|farmers?|baker|teacher|children|family|friends?|trader|mother|father"
 _STORY = re.compile(rf"\b(?:{_PEOPLE})\b", re.I)
@@ -85,8 +95,9 @@ class Decoration(Operator):
         """Add or remove a phrase; return None if no change is safe."""
         del resources
         kinds = [_remove_phrases, *rng.sample(_STORY_KINDS, len(_STORY_KINDS))]
-        # a phrase to the reader is usually tried last, because it fits nearly everywhere
+        # phrases to the reader and closing remarks are usually tried last, because they fit nearly everywhere
         kinds.insert(0 if rng.random() < 0.2 else len(kinds), _to_reader)
+        kinds.insert(0 if rng.random() < 0.35 else len(kinds), _at_end)
         for kind in kinds:
             made = kind(problem, rng)
             typed = made if made is None or problem.cased else made.lower()
@@ -123,6 +134,11 @@ def _scene(problem: Problem, rng: random.Random) -> str | None:
 def _to_reader(problem: Problem, rng: random.Random) -> str | None:
     before = rng.random() < 0.5
     return _insert_sentence(rng.choice(_HINTS if before else _TO_READER), problem, before_question=before)
+
+
+def _at_end(problem: Problem, rng: random.Random) -> str | None:
+    text = problem.text.rstrip()
+    return f"{text} {rng.choice(_CLOSING)}" if re.search(r"(?:\w{2}|[)%]) ?[.?!]$", text) else None
 
 
 def _remove_phrases(problem: Problem, rng: random.Random) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Sequence
+from typing import TypeVar
 
 from paraqd.reading import Kind, Problem
 from paraqd.reading.types import computed_once
@@ -12,10 +14,11 @@ from paraqd.scoring.evidence.matching import Amount, amounts_of
 
 _WORD = re.compile(r"[^\W\d_]+")
 _JOINED = re.compile(r"[\s,;:+&*x×-]*(?:and|or|to|by|plus|times)?[\s,;:+&*x×-]*", re.I)
-_SIDE = 2  # words on each side
-_LEAST = 3  # words in a frame; fewer words, as at the end of a text, say too little
+_SIDES = (2, 4, 8)  # words on each side; if few words occur twice in a text, more words may occur only once
+_LEAST = 3  # words in a frame; fewer words say too little
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT})
 Frame = tuple[tuple[str, ...], tuple[str, ...]]
+T = TypeVar("T")
 
 
 def swapped_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amount, Amount, Amount, Amount]]:
@@ -29,7 +32,8 @@ def swapped_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amoun
     >>> [tuple(int(item.first.value) for item in found) for found in swapped_in_place(*map(read, texts))]
     [(5, 7, 5, 7)]
     """
-    pairs = replaced_in_place(question, paraphrase)
+    # with more words, two sentences that changed places would look like two numbers that did
+    pairs = replaced_in_place(question, paraphrase, most_words=_SIDES[0])
     return [
         (a, b, b_there, a_there)
         for number, (a, a_there) in enumerate(pairs)
@@ -43,8 +47,12 @@ def _side_by_side(problem: Problem, a: Amount, b: Amount) -> bool:
     return _JOINED.fullmatch(problem.text[first.end : last.start]) is not None
 
 
-def replaced_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amount, Amount]]:
+def replaced_in_place(
+    question: Problem, paraphrase: Problem, *, most_words: int = _SIDES[-1]
+) -> list[tuple[Amount, Amount]]:
     """Return pairs of different numbers between the same words, if the words occur only once in each text.
+
+    At most ``most_words`` words on each side are compared.
 
     >>> from paraqd.reading import read
     >>> texts = "Ann has 5 red pens and 5 blue pens.", "Ann has 5 red pens and 7 blue pens."
@@ -52,11 +60,13 @@ def replaced_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amou
     [(Fraction(5, 1), Fraction(7, 1))]
     """
     here, there = _frames(question), _frames(paraphrase)
-    return [
-        (item, there[frame])
-        for frame, item in here.items()
-        if frame in there and item.signed != there[frame].signed and _alike(item, there[frame])
-    ]
+    found = {}
+    for frame, item in here.items():
+        other = there.get(frame)
+        near = max(map(len, frame)) <= most_words
+        if near and other is not None and item.signed != other.signed and _alike(item, other):
+            found[item.place, other.place] = (item, other)
+    return list(found.values())
 
 
 def _alike(a: Amount, b: Amount) -> bool:
@@ -69,13 +79,30 @@ def _alike(a: Amount, b: Amount) -> bool:
 @computed_once
 def _frames(problem: Problem) -> dict[Frame, Amount]:
     """Return the amounts of a text, keyed by the words around each, if these words occur only once."""
-    words = [(match.start(), match.group()) for match in _WORD.finditer(problem.text.lower())]
+    places = [(item.start, item.end, item) for item in amounts_of(problem)]
+    return unique_frames(problem.text.lower(), places)
+
+
+def unique_frames(text: str, places: Sequence[tuple[int, int, T]], *, at_ends: bool = False) -> dict[Frame, T]:
+    """Return the items at some places (start, end, item) of a text, keyed by the words before and after each place.
+
+    Each place has several keys, with different numbers of words. Words that occur around several places are no key. If
+    ``at_ends`` is False, a place at an end of the text has no key that consists only of the words on its other side.
+
+    >>> unique_frames("ann has 5 red pens", [(8, 9, "five")])
+    {(('ann', 'has'), ('red', 'pens')): 'five'}
+    """
+    words = [(match.start(), match.group()) for match in _WORD.finditer(text)]
     starts = [start for start, _ in words]
-    found = []
-    for item in amounts_of(problem):
-        first, last = bisect_left(starts, item.start), bisect_left(starts, item.end)
-        before = tuple(word for _, word in words[max(0, first - _SIDE) : first])
-        after = tuple(word for _, word in words[last : last + _SIDE])
-        found.append(((before, after), item))
-    counts = Counter(frame for frame, _ in found)
-    return {frame: item for frame, item in found if counts[frame] == 1 and len(frame[0]) + len(frame[1]) >= _LEAST}
+    kept: dict[Frame, T] = {}
+    for side in _SIDES:
+        found = []
+        for start, end, item in places:
+            first, last = bisect_left(starts, start), bisect_left(starts, end)
+            before = tuple(word for _, word in words[max(0, first - side) : first])
+            after = tuple(word for _, word in words[last : last + side])
+            found.append(((before, after), item))
+        counts = Counter(frame for frame, _ in found)
+        least = _LEAST if at_ends else side + 1
+        kept |= {frame: item for frame, item in found if counts[frame] == 1 and len(frame[0]) + len(frame[1]) >= least}
+    return kept

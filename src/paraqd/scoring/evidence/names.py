@@ -1,13 +1,15 @@
-"""Find new names, and pronouns that do not fit a new name. A consistent renaming is not a fault."""
+"""Find names that are new or in the wrong place, and pronouns that do not fit. A consistent renaming is no fault."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paraqd.reading import Problem
 from paraqd.reading.name_lists import people
 from paraqd.scoring.evidence.content_words import STOP_WORDS, bare_name
 from paraqd.scoring.evidence.finding import Finding, quote
+from paraqd.scoring.evidence.in_place import Frame, unique_frames
+from paraqd.scoring.exchanged_names import name_mentions
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _SPOKEN_TO = frozenset(
@@ -42,6 +44,40 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         message = f"The name {quote(written)} is not in the original."
         feature = "asked_other" if not gone and _only_asked(spans, paraphrase) else "name_mixed"
         yield Finding(feature, EvidenceKind.ENTITY_CHANGED, (), spans, message)
+
+
+def misplaced_names(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a name in the place of another: the words around it are the same, and elsewhere both names are in place."""
+    here, there = name_mentions(question.text), name_mentions(paraphrase.text)
+    known = {name for *_, name in here} & {name for *_, name in there}
+    if len(known) < 2:
+        return
+    mine, theirs = _framed_names(question.text, here), _framed_names(paraphrase.text, there)
+    pairs = {
+        (mine[frame][1], theirs[frame][1]): (mine[frame][0], theirs[frame][0]) for frame in mine if frame in theirs
+    }
+    for (name, other), (span, other_span) in pairs.items():
+        if name != other and {name, other} <= known and ((name, name) in pairs or (other, other) in pairs):
+            became = f"{quote(question.text[slice(*span)])} became {quote(paraphrase.text[slice(*other_span)])}"
+            message = f"A name stands in the place of another: {became}."
+            yield Finding("name_misplaced", EvidenceKind.ENTITY_CHANGED, (span,), (other_span,), message)
+            return
+
+
+def _framed_names(text: str, mentions: Sequence[tuple[int, int, str]]) -> dict[Frame, tuple[Span, str]]:
+    """Return where each name stands, keyed by the words around it. In these words, all names are the same."""
+    masked, done = [], 0
+    for start, end, _ in mentions:
+        masked += [text[done:start].lower(), "x" * (end - start)]
+        done = end
+    places = [(start, end, ((start, end), name)) for start, end, name in mentions]
+    frames = unique_frames("".join([*masked, text[done:].lower()]), places, at_ends=True)
+    return {_without_names(frame): item for frame, item in frames.items()}
+
+
+def _without_names(frame: Frame) -> Frame:
+    before, after = (tuple("x" if set(word) == {"x"} else word for word in words) for words in frame)
+    return before, after
 
 
 def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:

@@ -12,7 +12,7 @@ from paraqd.reading.name_lists import people
 from paraqd.reading.types import Question, computed_once
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import category, dimension
-from paraqd.scoring.evidence.content_words import bare_name, stem
+from paraqd.scoring.evidence.content_words import STOP_WORDS, bare_name, content_stems, stem
 from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote
 from paraqd.scoring.verdict import EvidenceKind
 
@@ -37,6 +37,11 @@ _ASKED_APART = (
 _OPEN = re.compile(
     r"\b(?:how|what|which|when|where|who|whose|whom|why|find|calculate|determine|compute|work out|give|name|state|tell|"
     r"say|list|decide|solve|evaluate|simplify|express|number|value)\b|[=_]",
+    re.I,
+)
+_AMOUNT = re.compile(
+    r"(?:(?:in|at|by|for|to|after|with|on|of|from) )?(?:how (?:many|much|long|far|old|fast|tall|high|deep|wide|large|"
+    r"big|heavy|often|soon)|what|which|who|when|where|find|calculate|determine)\b",
     re.I,
 )
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must)"
@@ -65,6 +70,10 @@ _DANGLING = frozenset(
     "an the of and or if that will would does did how many much what which his their its every per than".split()
 )
 _WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"], ["that", "many"], ["that", "much"])
+_FOREIGN = 0.6  # the least share of unknown words in a question about something else
+_NOT_TOPICS = STOP_WORDS | frozenset(
+    "many much long far old find calculate determine compute number total value".split()
+)
 _TAIL = 2  # the number of words at the end of a clause that show whether the clause is cut off
 _HANGING = frozenset({"a", "not"})
 _SAME = {
@@ -100,9 +109,34 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
         message = as_sentence(f"The question became a yes-or-no question: {where}")
         spans = (((asked.start, asked.end),), ((there.start, there.end),))
         yield Finding("question_cut", EvidenceKind.QUESTION_LOST, *spans, message)
+    if len(paraphrase.questions) > 1:
+        yield from _foreign_question(question, paraphrase)
     yield from _other_target(question, paraphrase)
     yield from _other_person(question, paraphrase, asked, there)
     yield from _other_unit(question, paraphrase, there)
+
+
+def _foreign_question(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a last question about things that are not in the original, after the original's own question."""
+    marked = [asked for asked in paraphrase.questions if _marked(asked)]
+    if len(marked) <= sum(map(_marked, question.questions)) or marked[-1] is not paraphrase.question:
+        return
+    known, last = set(content_stems(question)[0]), marked[-1]
+    own = min(_unknown_share(asked, known) for asked in paraphrase.questions if asked is not last)
+    target = {stem(word) for word in _WORD.findall(last.target) if word.lower() not in STOP_WORDS}
+    if own < _FOREIGN <= _unknown_share(last, known) and not target & known and _AMOUNT.match(last.text):
+        message = as_sentence(f"The paraphrase also asks another question: {_short(last.text)}")
+        yield Finding("question_added", EvidenceKind.QUESTION_CHANGED, (), ((last.start, last.end),), message)
+
+
+def _marked(asked: Question) -> bool:
+    return asked.text.rstrip("\"'”’) ").endswith(("?", "？"))
+
+
+def _unknown_share(asked: Question, known: set[str]) -> float:
+    """Return the share of a question's content words that are not known."""
+    stems = {stem(word) for word in _WORD.findall(asked.text) if word.lower() not in _NOT_TOPICS}
+    return len(stems - known) / len(stems) if stems else 0.0
 
 
 def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:

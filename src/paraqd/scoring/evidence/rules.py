@@ -10,12 +10,13 @@ from itertools import chain
 
 from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.units import category
+from paraqd.scoring.evidence.copies import copied_numbers
 from paraqd.scoring.evidence.figure_labels import label_findings
 from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote, quote_context
 from paraqd.scoring.evidence.in_place import swapped_in_place
 from paraqd.scoring.evidence.matching import Amount, Matching
 from paraqd.scoring.evidence.missing_words import gap_findings
-from paraqd.scoring.evidence.names import name_findings, pronoun_findings
+from paraqd.scoring.evidence.names import misplaced_names, name_findings, pronoun_findings
 from paraqd.scoring.evidence.order import order_findings
 from paraqd.scoring.evidence.owners import owner_findings
 from paraqd.scoring.evidence.quantities import follows, match_quantities
@@ -27,6 +28,7 @@ from paraqd.scoring.verdict import EvidenceKind
 _SURE_EXCHANGE = 1.3  # at most 2; reached by one in 500 valid pairs and one in 12 pairs with a changed number
 _MOST_REPORTED = 40  # findings per feature
 _ALGEBRA = frozenset({Kind.EXPONENT, Kind.COEFFICIENT})
+_REPLACED = frozenset({"number_replaced", "numbers_exchanged"})
 _NOUNS = {Kind.TIME_OF_DAY: "time", Kind.RATIO: "ratio"}
 
 
@@ -54,7 +56,13 @@ class Reader:
 
 def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching | None = None) -> Iterator[Finding]:
     """Find missing, new, changed and swapped numbers, and changed units."""
-    matching = matching or match_quantities(question, paraphrase)
+    found = list(_matched_findings(question, paraphrase, matching or match_quantities(question, paraphrase)))
+    yield from found
+    if _REPLACED.isdisjoint(finding.feature for finding in found):
+        yield from copied_numbers(question, paraphrase)
+
+
+def _matched_findings(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Finding]:
     for a, b in matching.in_place[:_MOST_REPORTED]:
         message = as_sentence(f"A {_noun(a, b)} changed: {_became(a, b, question, paraphrase)}")
         yield Finding("number_replaced", EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
@@ -159,6 +167,7 @@ READER = Reader(
         relation_findings,
         turning_findings,
         name_findings,
+        misplaced_names,
         label_findings,
         pronoun_findings,
         gap_findings,

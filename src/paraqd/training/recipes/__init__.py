@@ -54,12 +54,16 @@ class GeneratorRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeData:
-    """The sets of pairs for training and validating a judge, and the settings with which the sets are created."""
+    """The sets of pairs for training and validating a judge, and the settings with which the sets are created.
+
+    ``unlabelled_operators`` are applied to the questions of the set ``unlabelled``, which has no labels.
+    """
 
     seed: int
     questions: int
     held_out: tuple[str, ...]
     operators: tuple[str, ...]
+    unlabelled_operators: tuple[str, ...]
     train: Mapping[str, PairSet]
     validation: Mapping[str, PairSet]
     generator: GeneratorRecipe
@@ -251,6 +255,7 @@ def _judge_recipe(table: dict[str, Any]) -> JudgeRecipe:
         data=JudgeData(
             generator=GeneratorRecipe(**data.pop("generator")),
             operators=tuple(data.pop("operators")),
+            unlabelled_operators=tuple(data.pop("unlabelled_operators", ())),
             held_out=tuple(data.pop("held_out")),
             train=_pair_sets(data.pop("train")),
             validation=_pair_sets(data.pop("validation")),

@@ -1,0 +1,57 @@
+"""Compare the numbers of two texts that differ only in numbers, one by one.
+
+Lists, ratios and formulas have too few words to tell their numbers apart, but in a copy each number has its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+
+from paraqd.reading import Problem
+from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote, quote_context
+from paraqd.scoring.verdict import EvidenceKind, Span
+
+_WORD = re.compile(r"[^\W\d_]+")
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+_JOINING = frozenset("and or to by plus times".split())  # between these, two numbers may change places
+
+
+def copied_numbers(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
+    """Find a number that was replaced, or two numbers that changed places, in a copy of the question.
+
+    >>> from paraqd.reading import read
+    >>> [found.feature for found in copied_numbers(read("Find 2 : 3 of 3 x."), read("Find 2 : 2 of 3 x."))]
+    ['number_replaced']
+    """
+    if _without_numbers(question.text) != _without_numbers(paraphrase.text):
+        return
+    here, there = (list(_NUMBER.finditer(text)) for text in (question.text, paraphrase.text))
+    mine, theirs = ([Fraction(match[0].replace(",", "")) for match in found] for found in (here, there))
+    if len(mine) != len(theirs):
+        return
+    changed = [place for place, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
+    if not changed:
+        return
+    spans = tuple(here[place].span() for place in changed), tuple(there[place].span() for place in changed)
+    if Counter(mine) != Counter(theirs):
+        first = changed[0]
+        message = as_sentence(f"A number changed: {quote(here[first][0])} became {quote(there[first][0])}")
+        yield Finding("number_replaced", EvidenceKind.NUMBER_CHANGED, *spans, message)
+    elif len(changed) == 2 and _words_between(question.text, *spans[0]):
+        where = original_and_paraphrase(quote_context(question, *spans[0][0]), quote_context(paraphrase, *spans[1][0]))
+        one, other = (quote(here[place][0]) for place in changed)
+        message = as_sentence(f"The numbers {one} and {other} changed places: {where}")
+        yield Finding("numbers_exchanged", EvidenceKind.NUMBER_CHANGED, *spans, message)
+
+
+def _without_numbers(text: str) -> str:
+    return "".join(_NUMBER.sub("0", text).lower().split())
+
+
+def _words_between(text: str, first: Span, last: Span) -> bool:
+    """Return True if words tell two numbers apart, which are then not members of a list such as *5 cm and 7 cm*."""
+    after = _WORD.search(text.lower(), last[1])
+    return bool(set(_WORD.findall(text[first[1] : last[0]].lower())) - _JOINING - {after[0] if after else ""})

@@ -1,0 +1,90 @@
+"""Drop remarks that stand in both texts and say nothing about the problem, such as *Question 7:* or *Good luck*.
+
+A remark that both texts share cannot be a fault. A learned judge may still answer differently with it, so the texts are
+compared without it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from paraqd.reading import read
+from paraqd.reading.sentences import split_sentences
+from paraqd.scoring.evidence.content_words import content_stems
+from paraqd.scoring.markup import PlainText
+
+_LABEL = re.compile(
+    r"\s*(?:question|problem|exercise|example|task|item|puzzle|quiz|q|ex|no)\b\.?\s*(?:no\.?\s*)?\d{0,3}\s*[:.)](?!\d)\s*",
+    re.I,
+)
+_BRACKETS = re.compile(r"\s*(?:\([^()]{1,80}\)|\[[^\[\]]{1,80}\])\s*")
+# words of somebody who speaks to the reader, or about the text
+_TO_READER = re.compile(
+    r"\b(?:you|your|this|these|following|below|above|problems?|questions?|exercises?|puzzles?|riddles?|hints?|tips?|note|"
+    r"read|answers?|carefully|solve|solutions?|tests?|exams?|quiz|homework|worksheet|textbook|calculators?|please|"
+    r"students?|pupils?|class|remember|try|think|luck|careful|steps?|work)\b",
+    re.I,
+)
+_LONGEST = 30  # words in a remark
+_COMPARED = 3  # characters that are compared first, because most texts begin and end differently
+
+
+def drop_shared_remarks(question: PlainText, paraphrase: PlainText) -> tuple[PlainText, PlainText]:
+    """Return both texts without the remarks with which both begin or end.
+
+    >>> both = drop_shared_remarks(PlainText("Question 7: Tom has 5 pens."), PlainText("Question 7: 5 pens are Tom's."))
+    >>> [plain.text for plain in both], both[1].original_span(0, 6)
+    (['Tom has 5 pens.', "5 pens are Tom's."], (12, 18))
+    """
+    while (ends := _shared_start(question.text, paraphrase.text)) is not None:
+        question, paraphrase = (plain.part(end) for plain, end in zip((question, paraphrase), ends, strict=True))
+    while (starts := _shared_end(question.text, paraphrase.text)) is not None:
+        question, paraphrase = (plain.part(0, end) for plain, end in zip((question, paraphrase), starts, strict=True))
+    return question, paraphrase
+
+
+def _shared_start(one: str, other: str) -> tuple[int, int] | None:
+    """Return the ends of a remark with which both texts begin, or None."""
+    if _key(one[: 2 * _COMPARED])[:_COMPARED] != _key(other[: 2 * _COMPARED])[:_COMPARED]:
+        return None
+    for pattern in (_LABEL, _BRACKETS):
+        mine, theirs = pattern.match(one), pattern.match(other)
+        if mine and theirs and _key(mine[0]) == _key(theirs[0]):
+            rests = one[mine.end() :], other[theirs.end() :]
+            if all(rests) and (pattern is _LABEL or _is_remark(mine[0], *rests)):
+                return mine.end(), theirs.end()
+    mine_all, theirs_all = split_sentences(one), split_sentences(other)
+    if min(len(mine_all), len(theirs_all)) < 2 or _key(mine_all[0].text) != _key(theirs_all[0].text):
+        return None
+    ends = mine_all[1].start, theirs_all[1].start
+    return ends if _is_remark(mine_all[0].text, one[ends[0] :], other[ends[1] :]) else None
+
+
+def _shared_end(one: str, other: str) -> tuple[int, int] | None:
+    """Return the starts of a remark with which both texts end, or None."""
+    if _key(one[-2 * _COMPARED :])[-_COMPARED:] != _key(other[-2 * _COMPARED :])[-_COMPARED:]:
+        return None
+    mine, theirs = split_sentences(one), split_sentences(other)
+    if min(len(mine), len(theirs)) < 2 or _key(mine[-1].text) != _key(theirs[-1].text):
+        return None
+    starts = mine[-1].start, theirs[-1].start
+    return starts if _is_remark(mine[-1].text, one[: starts[0]], other[: starts[1]]) else None
+
+
+def _is_remark(text: str, *rests: str) -> bool:
+    """Return True if a passage speaks to the reader and has no number, no name and no word in common with the rest."""
+    if not _TO_READER.search(text) or len(text.split()) > _LONGEST:
+        return False
+    passage = read(text)
+    if passage.quantities or passage.entities or any(sign.isdigit() for sign in text):
+        return False
+    stems = set(content_stems(passage)[0])
+    readings = [read(rest) for rest in rests]
+    if any(stems & set(content_stems(rest)[0]) for rest in readings):
+        return False
+    # in "Solve this equation. x + 2 = 5", only the first sentence asks
+    return not passage.questions or all(rest.questions for rest in readings)
+
+
+def _key(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,77 @@
+"""Tests for remarks that stand in both texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraqd.scoring.markup import PlainText
+from paraqd.scoring.pair_preparation import prepare_pair
+from paraqd.scoring.shared_remarks import drop_shared_remarks
+
+QUESTION = "Rosa has 12 marbles and finds 5 more. How many marbles does she have?"
+PARAPHRASE = "Rosa owns 12 marbles, then finds another 5. How many does she own in all?"
+
+
+def dropped(one, other):
+    return [plain.text for plain in drop_shared_remarks(PlainText(one), PlainText(other))]
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "Question 12:",
+        "Problem.",
+        "Exercise 4)",
+        "Q. 3:",
+        "(taken from a textbook)",
+        "Look at this puzzle.",
+        "Please read every word with care.",
+        "Use pencil and paper to solve it, please.",
+        "Question 12: Think before you write.",
+    ],
+)
+def test_a_remark_before_both_texts_is_dropped(remark):
+    assert dropped(f"{remark} {QUESTION}", f"{remark} {PARAPHRASE}") == [QUESTION, PARAPHRASE]
+
+
+@pytest.mark.parametrize("remark", ["Remember to show your steps.", "Good luck with this exercise!"])
+def test_a_remark_after_both_texts_is_dropped(remark):
+    assert [text.rstrip() for text in dropped(f"{QUESTION} {remark}", f"{PARAPHRASE} {remark}")] == [
+        QUESTION,
+        PARAPHRASE,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Question 12:", "Question 13:"),  # the remarks differ
+        ("Read this twice.", ""),  # only one text has the remark
+        ("A shop opens at 8.", "A shop opens at 8."),  # a fact with a number
+        ("Rosa likes this game.", "Rosa likes this game."),  # a name
+        ("You collect marbles.", "You collect marbles."),  # the rest is about marbles too
+        ("The sun was warm.", "The sun was warm."),  # not addressed to the reader
+    ],
+)
+def test_everything_else_is_kept(one, other):
+    texts = [f"{one} {QUESTION}", f"{other} {PARAPHRASE}".strip()]
+    assert dropped(*texts) == texts
+
+
+def test_a_text_is_never_dropped_whole():
+    texts = ["Solve this problem.", "solve this problem."]
+    assert dropped(*texts) == texts
+    assert dropped("Solve this. Find x.", "Solve this. x = ?")[0] == "Find x."
+
+
+def test_the_only_question_is_kept():
+    texts = ["Solve this equation. x + 2 = y.", "Solve this equation. 2 + x = y."]
+    assert dropped(*texts) == texts
+
+
+def test_spans_refer_to_the_original_text():
+    question, paraphrase = f"Problem 3: {QUESTION}", f"Problem 3: {PARAPHRASE}"
+    pair = prepare_pair(question, paraphrase)
+    assert pair.texts[0] == QUESTION
+    start, end = pair.original_span(1, 0, 4)
+    assert paraphrase[start:end] == "Rosa"
