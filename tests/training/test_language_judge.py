@@ -34,20 +34,21 @@ from paraqd.training.language_judge import (
     validation_odds,
 )
 from paraqd.training.language_teacher import language_odds
-from paraqd.training.language_weights import load_weights
+from paraqd.training.language_weights import load_weights, source_files
 from paraqd.training.onnx_graph import TABLE_LEVELS
 from paraqd.training.pair_files import pair_settings
 from paraqd.training.quantisation_aware import exact_weights, finish_rounding, round_blocks, round_rows, start_rounding
 from paraqd.training.recipes import load_judge_recipe
 from paraqd.training.settings import TrainingError
 
-OTHERS = "written composed rules synthetic_composed styles styles_composed strangers natural".split()
+OTHERS = "written composed rules synthetic_composed styles styles_composed strangers appended natural unlabelled".split()
 
 
 def recipe(base, **overrides):
     """Return the recipe ``default`` with a small language model, one training set and short training runs."""
     values = {
         "language_judge.model": str(base),
+        "language_judge.start": "",
         "language_judge.pairs": 200,
         "language_judge.shares.synthetic": 0.5,
         "language_judge.training.epochs": 12,
@@ -205,6 +206,32 @@ def test_stored_weights_are_the_exported_ones_and_can_be_trained_further(trained
     assert validation_odds(tmp_path / "work")["synthetic"] == pytest.approx(validation_odds(work)["synthetic"], abs=0.3)
 
 
+def test_training_goes_on_from_an_exported_judge(trained, tmp_path, pairs):
+    done, work, _ = trained
+    judge = load_weights(done.folder)  # the folder has no exact weights
+    rows = repeat_questions(read_tokens(next((work / "language" / "tokens").glob("*validation*"))))
+    assert np.abs(judge_scores(judge, rows) - validation_odds(work)["synthetic"]).mean() < 0.1
+    exact = load_weights(work / "language" / "weights")
+    for name, value in exact.state_dict().items():
+        rounded = round_blocks(value) if name.endswith("_proj.weight") else value
+        close = 0.01 if "embed" in name else 1e-6
+        assert torch.allclose(judge.state_dict()[name], rounded, atol=close * float(value.abs().max())), name
+    short = {"language_judge.training.epochs": 1, "language_judge.training.learning_rate": 1e-6}
+    further = recipe("nowhere", **{"language_judge.start": str(done.folder), **short})
+    write_pairs(tmp_path / "work", further, pairs)
+    again = train_language_judge(further, tmp_path / "judge", work=tmp_path / "work", device="cpu")
+    assert again.facts["start"] == done.folder.name
+    assert validation_odds(tmp_path / "work")["synthetic"] == pytest.approx(validation_odds(work)["synthetic"], abs=0.6)
+
+
+def test_an_exported_judge_that_is_incomplete_is_refused(trained, tmp_path):
+    done, _, _ = trained
+    shutil.copytree(done.folder, tmp_path / "judge")
+    (tmp_path / "judge" / "onnx" / "model.onnx").unlink()
+    with pytest.raises(TrainingError, match="it has no onnx/model.onnx"):
+        source_files("nowhere", str(tmp_path / "judge"))
+
+
 def test_only_the_cascade_is_fitted_again_for_another_small_judge(trained, tmp_path):
     _, work, made = trained
     other = tmp_path / "other"
@@ -232,6 +259,7 @@ from paraqd.training.language_judge import train_language_weights
 from paraqd.training.recipes import load_judge_recipe
 values = {{
     "language_judge.model": sys.argv[2],
+    "language_judge.start": "",
     "data.validation": {{"synthetic": {{}}}},
     "language_judge.training.epochs": 1,
     "language_judge.training.batch_tokens": 1024,

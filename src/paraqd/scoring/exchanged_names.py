@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from rapidfuzz.distance import Indel
-
 from paraqd.reading.name_lists import not_names, people
 from paraqd.scoring.markup import PlainText
 
@@ -40,7 +38,7 @@ def undo_name_exchange(question: str, paraphrase: PlainText) -> PlainText:
         return paraphrase
     if _GENDERED.search(paraphrase.text) and any(_gender(one) != _gender(other) for one, other in back.items()):
         return paraphrase
-    if Indel.normalized_similarity(_other_words(question, here), _other_words(paraphrase.text, there)) < _ALIKE:
+    if _likeness(_other_words(question, here), _other_words(paraphrase.text, there)) < _ALIKE:
         return paraphrase
     return paraphrase.replaced(
         [(start, end, _in_case(back[name], start, paraphrase.text)) for start, end, name in there]
@@ -69,6 +67,12 @@ def _known() -> frozenset[str]:
 
 def _gender(name: str) -> str:
     return people().get(name.title(), "")
+
+
+def _likeness(one: list[str], other: list[str]) -> float:
+    from rapidfuzz.distance import Indel  # where prepared tokens are trained, rapidfuzz may be missing
+
+    return Indel.normalized_similarity(one, other)
 
 
 def _other_words(text: str, mentions: list[tuple[int, int, str]]) -> list[str]:

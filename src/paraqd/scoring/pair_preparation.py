@@ -72,15 +72,21 @@ class PreparedPair(NamedTuple):
         )
 
 
-def prepare_pair(question: str, paraphrase: str, *, read_question: Callable[[str], Problem] = read) -> PreparedPair:
+def prepare_pair(
+    question: str,
+    paraphrase: str,
+    *,
+    read_question: Callable[[str], Problem] = read,
+    read_paraphrase: Callable[[str], Problem] = read,
+) -> PreparedPair:
     """Remove markup and shared remarks, undo an exchange of names, read the texts, and write equal quantities alike.
 
     Parameters
     ----------
     question, paraphrase : str
         The original texts.
-    read_question : callable
-        The function that reads the question (default: `paraqd.read`). Pass a caching function if questions recur.
+    read_question, read_paraphrase : callable
+        The functions that read the texts (default: `paraqd.read`). Pass a caching function if texts recur.
 
     Examples
     --------
@@ -94,7 +100,7 @@ def prepare_pair(question: str, paraphrase: str, *, read_question: Callable[[str
     both = align_case(remove_markup(question), remove_markup(paraphrase))
     plain_question, plain_paraphrase = drop_shared_remarks(*both)
     plain_paraphrase = undo_name_exchange(plain_question.text, plain_paraphrase)
-    here, there = read_question(plain_question.text), read(plain_paraphrase.text)
+    here, there = read_question(plain_question.text), read_paraphrase(plain_paraphrase.text)
     matching = match_quantities(here, there)
     normalised = normalise_quantities(here, there, matching)
     return PreparedPair(here, there, matching, normalised, plain_question, plain_paraphrase)

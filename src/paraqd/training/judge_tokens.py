@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.writers import replacing
+from paraqd.reading import read
 from paraqd.scoring.judge.pair_tokens import LONGEST, replace_surrogates
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.judge_model import KINDS
@@ -24,6 +26,8 @@ MAX_LENGTH = LONGEST
 _UNKNOWN = -1
 _COLUMNS = ("ids", "types", "faults", "labels", "kinds", "weights")
 _AT_ONCE = 2048
+# the texts of a problem recur in many pairs, which follow each other
+_read = lru_cache(maxsize=1024)(read)
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,9 @@ def _tokenize_some(
     types: list[int] = []
     faults: list[int] = []
     lengths: list[int] = []
-    prepared = [prepare_pair(pair.question, pair.paraphrase) for pair in pairs]
+    prepared = [
+        prepare_pair(pair.question, pair.paraphrase, read_question=_read, read_paraphrase=_read) for pair in pairs
+    ]
     encoded = tokenizer(
         *([replace_surrogates(each.texts[side]) for each in prepared] for side in (0, 1)),
         truncation="longest_first",
