@@ -28,6 +28,7 @@ def dropped(one, other):
         "Please read every word with care.",
         "Use pencil and paper to solve it, please.",
         "Question 12: Think before you write.",
+        "Tip: make a table first.",
     ],
 )
 def test_a_remark_before_both_texts_is_dropped(remark):
@@ -48,6 +49,7 @@ def test_a_remark_after_both_texts_is_dropped(remark):
         ("Question 12:", "Question 13:"),  # the remarks differ
         ("Read this twice.", ""),  # only one text has the remark
         ("A shop opens at 8.", "A shop opens at 8."),  # a fact with a number
+        ("Your class has twenty desks.", "Your class has twenty desks."),
         ("Rosa likes this game.", "Rosa likes this game."),  # a name
         ("You collect marbles.", "You collect marbles."),  # the rest is about marbles too
         ("The sun was warm.", "The sun was warm."),  # not addressed to the reader

@@ -41,7 +41,9 @@ from paraqd.training.quantisation_aware import exact_weights, finish_rounding, r
 from paraqd.training.recipes import load_judge_recipe
 from paraqd.training.settings import TrainingError
 
-OTHERS = "written composed rules synthetic_composed styles styles_composed strangers appended natural unlabelled".split()
+OTHERS = (
+    "written composed rules synthetic_composed styles styles_composed strangers appended natural unlabelled".split()
+)
 
 
 def recipe(base, **overrides):
@@ -228,7 +230,7 @@ def test_an_exported_judge_that_is_incomplete_is_refused(trained, tmp_path):
     done, _, _ = trained
     shutil.copytree(done.folder, tmp_path / "judge")
     (tmp_path / "judge" / "onnx" / "model.onnx").unlink()
-    with pytest.raises(TrainingError, match="it has no onnx/model.onnx"):
+    with pytest.raises(TrainingError, match=r"it has no onnx/model\.onnx"):
         source_files("nowhere", str(tmp_path / "judge"))
 
 

@@ -8,7 +8,7 @@ from paraqd.reading.types import Question, Sentence
 
 _IMPERATIVES = (
     "find calculate determine compute evaluate solve simplify express estimate state work convert write identify "
-    "prove show give name choose select list tell"
+    "prove show give name choose select list tell reckon deduce derive ascertain furnish"
 )
 # words that open an asking clause, strongest first
 _HOW = re.compile(
@@ -56,6 +56,7 @@ _STOP_AFTER_FIND = re.compile(r"\b(?:if|when|given|so that|such that|after|corre
 _BEFORE_IMPERATIVE = frozenset(
     {"", "then", "and", "now", "please", "kindly", "also", ",", ";", ":", "-", "–", ")", "must", "hence", "thus"}
 )
+_SPOKEN = re.compile(r"\w ?\?[\"”’'] [a-z]")
 _YES_NO = re.compile(r"^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|should)\b", re.I)
 _RELATIVE_BEFORE = frozenset(
     {"in", "of", "at", "on", "from", "for", "by", "with", "through", "to", "into", "after", "than", "upon"}
@@ -110,7 +111,8 @@ def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question
 
 def _asks(sentence: Sentence) -> Question | None:
     text = sentence.text
-    marked = text.rstrip("\"'”’) ").endswith(("?", "？"))
+    # in "How many are left?" asked Tom, the question is followed by its speaker
+    marked = text.rstrip("\"'”’) ").endswith(("?", "？")) or _SPOKEN.search(text) is not None
     low = text.lower()
     # outside ASCII, a pattern may match letters that resemble others (ſ, ı), so assume that all cues occur
     cues = _CUES.intersection(_WORD.findall(low)) if text.isascii() else _CUES

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from paraqd.reading.name_lists import not_names, people
 from paraqd.scoring.markup import PlainText
 
+Mention = tuple[int, int, str]  # the start and the end of a name, and the name in lower case
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER_OR_WORD = re.compile(r"[^\W_]+")
 _GENDERED = re.compile(
@@ -38,14 +40,14 @@ def undo_name_exchange(question: str, paraphrase: PlainText) -> PlainText:
         return paraphrase
     if _GENDERED.search(paraphrase.text) and any(_gender(one) != _gender(other) for one, other in back.items()):
         return paraphrase
-    if _likeness(_other_words(question, here), _other_words(paraphrase.text, there)) < _ALIKE:
+    if _likeness_without_names(question, here, paraphrase.text, there) < _ALIKE:
         return paraphrase
     return paraphrase.replaced(
         [(start, end, _in_case(back[name], start, paraphrase.text)) for start, end, name in there]
     )
 
 
-def name_mentions(text: str) -> list[tuple[int, int, str]]:
+def name_mentions(text: str) -> list[Mention]:
     """Return the first names of people in a text, as (start, end, name in lower case).
 
     In a text with capitals, a name begins with a capital. In a text without capitals, names that are more common as
@@ -69,13 +71,14 @@ def _gender(name: str) -> str:
     return people().get(name.title(), "")
 
 
-def _likeness(one: list[str], other: list[str]) -> float:
+def _likeness_without_names(one: str, names: Sequence[Mention], other: str, other_names: Sequence[Mention]) -> float:
+    """Return the similarity of the words of two texts, from 0 to 1, without the given names."""
     from rapidfuzz.distance import Indel  # where prepared tokens are trained, rapidfuzz may be missing
 
-    return Indel.normalized_similarity(one, other)
+    return Indel.normalized_similarity(_other_words(one, names), _other_words(other, other_names))
 
 
-def _other_words(text: str, mentions: list[tuple[int, int, str]]) -> list[str]:
+def _other_words(text: str, mentions: Sequence[Mention]) -> list[str]:
     starts = {start for start, *_ in mentions}
     return [match[0].lower() for match in _NUMBER_OR_WORD.finditer(text) if match.start() not in starts]
 

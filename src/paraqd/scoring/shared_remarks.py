@@ -25,6 +25,7 @@ _TO_READER = re.compile(
     r"students?|pupils?|class|remember|try|think|luck|careful|steps?|work)\b",
     re.I,
 )
+_SMALL = 3  # the largest number in words that says nothing about the problem
 _LONGEST = 30  # words in a remark
 _COMPARED = 3  # characters that are compared first, because most texts begin and end differently
 
@@ -76,7 +77,8 @@ def _is_remark(text: str, *rests: str) -> bool:
     if not _TO_READER.search(text) or len(text.split()) > _LONGEST:
         return False
     passage = read(text)
-    if passage.quantities or passage.entities or any(sign.isdigit() for sign in text):
+    told = any(quantity.value > _SMALL or not quantity.worded for quantity in passage.quantities)  # not "first"
+    if told or passage.entities or any(sign.isdigit() for sign in text):
         return False
     stems = set(content_stems(passage)[0])
     readings = [read(rest) for rest in rests]

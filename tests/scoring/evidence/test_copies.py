@@ -27,7 +27,7 @@ def test_a_replaced_number_is_found(one, other):
 
 
 def test_numbers_that_changed_places_are_found():
-    assert found("Buy 3 pens for 7 coins.", "Buy 7 pens for 3 coins.") == ["numbers_exchanged"]
+    assert found("Buy 3 pens for 7 coins.", "Buy 7 pens for 3 coins.") == ["numbers_swapped"]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_words_that_occur_twice_say_nothing():
     )
     swapped = question.replace("5", "x").replace("7", "5").replace("x", "7")
     assert len(swapped_in_place(read(question), read(swapped))) == 1
-    assert "numbers_exchanged" in features(question, swapped)
+    assert "numbers_swapped" in features(question, swapped)
 
 
 def test_the_order_in_a_sum_does_not_matter():

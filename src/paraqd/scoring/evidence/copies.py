@@ -44,7 +44,7 @@ def copied_numbers(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         where = original_and_paraphrase(quote_context(question, *spans[0][0]), quote_context(paraphrase, *spans[1][0]))
         one, other = (quote(here[place][0]) for place in changed)
         message = as_sentence(f"The numbers {one} and {other} changed places: {where}")
-        yield Finding("numbers_exchanged", EvidenceKind.NUMBER_CHANGED, *spans, message)
+        yield Finding("numbers_swapped", EvidenceKind.NUMBER_CHANGED, *spans, message)
 
 
 def _without_numbers(text: str) -> str:

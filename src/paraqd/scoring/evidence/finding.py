@@ -27,6 +27,8 @@ FEATURES = frozenset(
         "number_restated",
         "numbers_crossed",
         "numbers_exchanged",
+        "numbers_swapped",
+        "only_number_changed",
         "order_turned",
         "question_added",
         "question_cut",

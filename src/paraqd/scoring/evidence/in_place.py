@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from typing import TypeVar
 
 from paraqd.reading import Kind, Problem
 from paraqd.reading.types import computed_once
@@ -15,10 +13,8 @@ from paraqd.scoring.evidence.matching import Amount, amounts_of
 _WORD = re.compile(r"[^\W\d_]+")
 _JOINED = re.compile(r"[\s,;:+&*x×-]*(?:and|or|to|by|plus|times)?[\s,;:+&*x×-]*", re.I)
 _SIDES = (2, 4, 8)  # words on each side; if few words occur twice in a text, more words may occur only once
-_LEAST = 3  # words in a frame; fewer words say too little
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT})
 Frame = tuple[tuple[str, ...], tuple[str, ...]]
-T = TypeVar("T")
 
 
 def swapped_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amount, Amount, Amount, Amount]]:
@@ -78,31 +74,21 @@ def _alike(a: Amount, b: Amount) -> bool:
 
 @computed_once
 def _frames(problem: Problem) -> dict[Frame, Amount]:
-    """Return the amounts of a text, keyed by the words around each, if these words occur only once."""
-    places = [(item.start, item.end, item) for item in amounts_of(problem)]
-    return unique_frames(problem.text.lower(), places)
+    """Return the amounts of a text, keyed by the words around each, if these words occur only once.
 
-
-def unique_frames(text: str, places: Sequence[tuple[int, int, T]], *, at_ends: bool = False) -> dict[Frame, T]:
-    """Return the items at some places (start, end, item) of a text, keyed by the words before and after each place.
-
-    Each place has several keys, with different numbers of words. Words that occur around several places are no key. If
-    ``at_ends`` is False, a place at an end of the text has no key that consists only of the words on its other side.
-
-    >>> unique_frames("ann has 5 red pens", [(8, 9, "five")])
-    {(('ann', 'has'), ('red', 'pens')): 'five'}
+    Each amount has several keys, with different numbers of words.
     """
-    words = [(match.start(), match.group()) for match in _WORD.finditer(text)]
+    words = [(match.start(), match.group()) for match in _WORD.finditer(problem.text.lower())]
     starts = [start for start, _ in words]
-    kept: dict[Frame, T] = {}
+    kept: dict[Frame, Amount] = {}
     for side in _SIDES:
         found = []
-        for start, end, item in places:
-            first, last = bisect_left(starts, start), bisect_left(starts, end)
+        for item in amounts_of(problem):
+            first, last = bisect_left(starts, item.start), bisect_left(starts, item.end)
             before = tuple(word for _, word in words[max(0, first - side) : first])
             after = tuple(word for _, word in words[last : last + side])
             found.append(((before, after), item))
         counts = Counter(frame for frame, _ in found)
-        least = _LEAST if at_ends else side + 1
-        kept |= {frame: item for frame, item in found if counts[frame] == 1 and len(frame[0]) + len(frame[1]) >= least}
+        # at an end of the text, there are fewer words, which say too little
+        kept |= {frame: item for frame, item in found if counts[frame] == 1 and len(frame[0]) + len(frame[1]) > side}
     return kept

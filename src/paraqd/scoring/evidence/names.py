@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from paraqd.reading import Problem
 from paraqd.reading.name_lists import people
 from paraqd.scoring.evidence.content_words import STOP_WORDS, bare_name
 from paraqd.scoring.evidence.finding import Finding, quote
-from paraqd.scoring.evidence.in_place import Frame, unique_frames
-from paraqd.scoring.exchanged_names import name_mentions
+from paraqd.scoring.exchanged_names import Mention, name_mentions
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _SPOKEN_TO = frozenset(
     "help tell let show for to can could if and".split()
 )  # words before somebody who is addressed or introduced
 _TITLES = frozenset("mr mrs ms miss dr prof".split())
+_TOKEN = re.compile(r"[^\W_]+")
 _ROOT = 5  # initial letters by which other forms of a name are recognised, such as Waldos for Waldo
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
 _RELATED = {
@@ -47,15 +48,16 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def misplaced_names(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a name in the place of another: the words around it are the same, and elsewhere both names are in place."""
+    """Find a name in the place of another: the sentence is a copy, and elsewhere both names are in their places."""
     here, there = name_mentions(question.text), name_mentions(paraphrase.text)
     known = {name for *_, name in here} & {name for *_, name in there}
     if len(known) < 2:
         return
-    mine, theirs = _framed_names(question.text, here), _framed_names(paraphrase.text, there)
-    pairs = {
-        (mine[frame][1], theirs[frame][1]): (mine[frame][0], theirs[frame][0]) for frame in mine if frame in theirs
-    }
+    mine, theirs = _names_by_sentence(question, here), _names_by_sentence(paraphrase, there)
+    pairs: dict[tuple[str, str], tuple[Span, Span]] = {}
+    for words in mine:
+        for (start, end, name), (first, last, other) in zip(mine[words], theirs.get(words, ()), strict=False):
+            pairs[name, other] = (start, end), (first, last)
     for (name, other), (span, other_span) in pairs.items():
         if name != other and {name, other} <= known and ((name, name) in pairs or (other, other) in pairs):
             became = f"{quote(question.text[slice(*span)])} became {quote(paraphrase.text[slice(*other_span)])}"
@@ -64,20 +66,16 @@ def misplaced_names(question: Problem, paraphrase: Problem) -> Iterator[Finding]
             return
 
 
-def _framed_names(text: str, mentions: Sequence[tuple[int, int, str]]) -> dict[Frame, tuple[Span, str]]:
-    """Return where each name stands, keyed by the words around it. In these words, all names are the same."""
-    masked, done = [], 0
-    for start, end, _ in mentions:
-        masked += [text[done:start].lower(), "x" * (end - start)]
-        done = end
-    places = [(start, end, ((start, end), name)) for start, end, name in mentions]
-    frames = unique_frames("".join([*masked, text[done:].lower()]), places, at_ends=True)
-    return {_without_names(frame): item for frame, item in frames.items()}
-
-
-def _without_names(frame: Frame) -> Frame:
-    before, after = (tuple("x" if set(word) == {"x"} else word for word in words) for words in frame)
-    return before, after
+def _names_by_sentence(problem: Problem, mentions: Sequence[Mention]) -> dict[tuple[str, ...], list[Mention]]:
+    """Return the names in each sentence that has some, keyed by the sentence's words, in which all names are alike."""
+    found: dict[tuple[str, ...], list[Mention]] = {}
+    for sentence in problem.sentences:
+        inside = [mention for mention in mentions if sentence.start <= mention[0] < sentence.end]
+        if inside:
+            starts = {start for start, *_ in inside}
+            words = _TOKEN.finditer(problem.text, sentence.start, sentence.end)
+            found[tuple("*" if word.start() in starts else word[0].lower() for word in words)] = inside
+    return found
 
 
 def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:

@@ -124,7 +124,8 @@ def _foreign_question(question: Problem, paraphrase: Problem) -> Iterator[Findin
     known, last = set(content_stems(question)[0]), marked[-1]
     own = min(_unknown_share(asked, known) for asked in paraphrase.questions if asked is not last)
     target = {stem(word) for word in _WORD.findall(last.target) if word.lower() not in STOP_WORDS}
-    if own < _FOREIGN <= _unknown_share(last, known) and not target & known and _AMOUNT.match(last.text):
+    foreign = own < _FOREIGN <= _unknown_share(last, known) and _AMOUNT.match(last.text)
+    if foreign and target - {stem(word) for word in _NOT_TOPICS} and not target & known:
         message = as_sentence(f"The paraphrase also asks another question: {_short(last.text)}")
         yield Finding("question_added", EvidenceKind.QUESTION_CHANGED, (), ((last.start, last.end),), message)
 
@@ -140,7 +141,10 @@ def _unknown_share(asked: Question, known: set[str]) -> float:
 
 
 def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:
-    """Find units in the paraphrase's question that do not appear in the original."""
+    """Find units and currencies in the paraphrase's question that do not appear in the original.
+
+    The original may imply a unit of another kind, such as a time in the speed 54 km/h, or cents that add up to dollars.
+    """
     asked_in = [
         mention
         for mention in find_unit_mentions(paraphrase)
@@ -148,14 +152,17 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
     ]
     if not asked_in:
         return
-    known = {part for mention in find_unit_mentions(question) for part in mention.unit.split("/")}
+    units = [mention.unit for mention in find_unit_mentions(question)]
+    known = {part for unit in units for part in unit.split("/")}
+    kinds = {dimension(unit)[0] for unit in units if "/" not in unit}
     low = question.text.lower()
     for mention in asked_in:
         unit = mention.unit.partition("/")[0]
         word = paraphrase.text[mention.start : mention.end]
         if unit in known or _rate(paraphrase.text, mention.start) or _named(unit, word, low):
             continue
-        if dimension(unit)[0] in {dimension(each)[0] for each in known} or category(unit) == "currency":
+        kind = dimension(unit)[0]
+        if (kind in kinds) != (category(unit) == "currency"):
             message = f"The paraphrase asks for the answer in {quote(word)}, a unit that is not in the original."
             yield Finding("asked_unit", EvidenceKind.UNIT_CHANGED, (), ((mention.start, mention.end),), message)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from fractions import Fraction
 from itertools import chain
 
 from paraqd.reading import Kind, Problem, Quantity
-from paraqd.reading.units import category
+from paraqd.reading.units import SPELLINGS, category
 from paraqd.scoring.evidence.copies import copied_numbers
 from paraqd.scoring.evidence.figure_labels import label_findings
 from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote, quote_context
@@ -28,7 +29,8 @@ from paraqd.scoring.verdict import EvidenceKind
 _SURE_EXCHANGE = 1.3  # at most 2; reached by one in 500 valid pairs and one in 12 pairs with a changed number
 _MOST_REPORTED = 40  # findings per feature
 _ALGEBRA = frozenset({Kind.EXPONENT, Kind.COEFFICIENT})
-_REPLACED = frozenset({"number_replaced", "numbers_exchanged"})
+_REPLACED = frozenset({"number_replaced", "numbers_swapped"})
+_NEXT_WORD = re.compile(r"\s*([^\W\d_]+)")
 _NOUNS = {Kind.TIME_OF_DAY: "time", Kind.RATIO: "ratio"}
 
 
@@ -76,9 +78,11 @@ def _matched_findings(question: Problem, paraphrase: Problem, matching: Matching
         elif feature == "number_changed" and not _both_ordinals(a, b) and follows(b, question):
             feature = "number_restated"  # a radius of 7 may have become a diameter of 14
         elif feature == "number_changed" and _replaced(a, b, matching):
-            feature = "number_replaced"
+            feature = "only_number_changed"
         yield Finding(feature, EvidenceKind.NUMBER_CHANGED, a.spans, b.spans, message)
     for a, b in matching.other_unit[:_MOST_REPORTED]:
+        if SPELLINGS.get(_word_after(question.text, a.end)) == b.first.unit:
+            continue  # in "$420 kilograms", which occurs in data sets, the sign is a mistake
         noun = "currency" if _other_currency(a.first, b.first) else "unit"
         message = as_sentence(f"A {noun} changed: {_became(a, b, question, paraphrase)}")
         yield Finding("unit_changed", EvidenceKind.UNIT_CHANGED, a.spans, b.spans, message)
@@ -100,6 +104,11 @@ def _matched_findings(question: Problem, paraphrase: Problem, matching: Matching
         yield Finding("number_derived", EvidenceKind.NUMBER_ADDED, (), item.spans, message)
     yield from _exchanges(matching, question, paraphrase)
     yield from owner_findings(question, paraphrase, matching)
+
+
+def _word_after(text: str, end: int) -> str:
+    found = _NEXT_WORD.match(text, end)
+    return found[1].lower() if found else ""
 
 
 def _replaced(a: Amount, b: Amount, matching: Matching) -> bool:
@@ -133,6 +142,7 @@ def _exchanges(matching: Matching, question: Problem, paraphrase: Problem) -> It
     certain = [(_SURE_EXCHANGE, *found) for found in swapped_in_place(question, paraphrase)]
     for sure, a, b, a_there, b_there in (certain or swapped_numbers(matching, question, paraphrase))[:1]:
         feature = "numbers_exchanged" if sure >= _SURE_EXCHANGE else "numbers_crossed"
+        feature = "numbers_swapped" if certain else feature  # between the same words
         where = original_and_paraphrase(
             quote_context(question, a.start, a.end), quote_context(paraphrase, b_there.start, b_there.end)
         )
