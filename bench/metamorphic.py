@@ -97,6 +97,7 @@ def main() -> None:
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
     scoring = parser.add_argument_group("scorer")
     scoring.add_argument("--model", help="a model folder or the name of a shipped model (default: the default model)")
+    scoring.add_argument("--judge", help="small, cascade or large (default: cascade if its package is installed)")
     scoring.add_argument("--mode", default="fused", help="fused or encoder")
     scoring.add_argument("--threshold", type=float, help="the score above which a pair is valid")
     scoring.add_argument("--threads", type=int, help="the number of threads for the model")
@@ -124,7 +125,12 @@ def _run(given: argparse.Namespace) -> Results:
     scorer = None
     if not given.no_scores:
         scorer = Scorer.load(
-            given.model, mode=given.mode, threshold=given.threshold, threads=given.threads, skip=not given.no_skip
+            given.model,
+            mode=given.mode,
+            threshold=given.threshold,
+            threads=given.threads,
+            skip=not given.no_skip,
+            judge=given.judge,
         )
     with Bar(shown=not given.quiet and sys.stderr.isatty()) as bar:
         return measure(

@@ -18,8 +18,8 @@ from paraqd.data.datasets import DatasetError, find, load_pairs, written_split
 from paraqd.data.faulty_pairs import FaultyPair, written_faults
 from paraqd.data.tables import open_table
 from paraqd.evaluation.metrics import evaluate
-from paraqd.reading import read
 from paraqd.scoring.evidence.rules import READER
+from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.training.fusion_fitting import fit_fusion
 
 READING = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "reading" / "paraqd.json"
@@ -27,7 +27,8 @@ READING = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "reading" / 
 
 def features(question: str, paraphrase: str) -> list[str]:
     """Return the features of a pair's findings."""
-    return [finding.feature for finding in READER.findings(read(question), read(paraphrase))]
+    pair = prepare_pair(question, paraphrase)
+    return [finding.feature for finding in READER.findings(pair.question, pair.paraphrase, pair.matching)]
 
 
 def rewrites(rows: Sequence[Mapping[str, Any]], part: str) -> list[FaultyPair]:

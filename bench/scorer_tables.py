@@ -41,7 +41,7 @@ PAPER = {"aquarat": "0.623 | 0.687 | 0.78 | –", "sawp": "0.581 | 0.640 | 0.59 
 INTRODUCTION = (
     "`bench/scorer_tables.py` made these tables. F1 is at threshold 0.5. Brackets hold 95 % bootstrap intervals over "
     'questions. "Paper\'s" macro F1 is the definition that the paper uses. Separation is the mean score of valid pairs '
-    "minus that of invalid pairs."
+    "minus that of invalid pairs. The judges and the fusion were chosen on other data."
 )
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -118,19 +118,20 @@ def estimated(found: Estimate | float) -> str:
 
 
 def passing(name: str, pairs: Sequence[Pair], scores: Sequence[float]) -> list[str]:
-    """Return a table of the share of wrong verdicts, by fault."""
+    """Return a table of the share of wrong verdicts, by fault and, if the set tells it, by the style of valid pairs."""
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for pair, score in zip(pairs, scores, strict=True):
-        fault = (pair.operator or "invalid").partition(":")[0] if not pair.label else "valid"
+        kind = (pair.operator or "").partition(":")[0]
+        fault = f"valid, {kind}" if pair.label and kind else "valid" if pair.label else kind or "invalid"
         counts[fault] += 1
         wrong[fault] += (score > 0.5) != bool(pair.label)
     lines = [f"| {fault} | {counts[fault]} | {wrong[fault] / counts[fault]:.1%} |" for fault in sorted(counts)]
     return [
         "",
-        f"Wrong verdicts on {name}, by fault:",
+        f"Wrong verdicts of the last scorer on {name}:",
         "",
-        "| fault | pairs | wrong |",
+        "| kind | pairs | wrong |",
         "| --- | ---: | ---: |",
         *lines,
     ]

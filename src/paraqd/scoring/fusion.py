@@ -14,6 +14,8 @@ from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
 
 _MOST_COUNTED = 3  # findings per feature that affect the score
 _MOST_LOG_ODDS = 60.0
+# features that were once part of another feature, whose weight they have in an older model
+_SPLIT = {"only_number_changed": "number_replaced", "numbers_swapped": "numbers_exchanged"}
 _LARGEST = 100.0  # larger weights and log-odds occur only in a damaged file
 _LARGEST_CEILING = 1e6  # the ceiling is large if the fusion was fitted to few pairs and hardly uses the judge
 
@@ -74,6 +76,7 @@ class Fusion:
         """
         try:
             weights = {str(name): checked_number(weight) for name, weight in facts["weights"].items()}
+            weights = {new: weights[old] for new, old in _SPLIT.items() if old in weights} | weights
             given = {
                 name: checked_number(facts[name]) for name in ("model_weight", "ceiling", "presumed") if name in facts
             }

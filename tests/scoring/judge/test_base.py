@@ -83,3 +83,10 @@ def test_a_judge_without_places_blames_the_whole_paraphrase():
     assert not verdict.valid and piece.kind is EvidenceKind.CONTENT_LOST
     assert piece.paraphrase_spans == ((0, len(paraphrase)),)
     assert piece.message == f'Something important may be missing: the paraphrase says "{paraphrase}"'
+
+
+def test_an_older_model_gives_a_split_feature_the_weight_of_the_whole():
+    older = Fusion.from_dict({"bias": 1.0, "weights": {"number_replaced": -3.0, "numbers_exchanged": -2.0}})
+    assert older.log_odds(["only_number_changed"]) == -2.0 and older.log_odds(["numbers_swapped"]) == -1.0
+    newer = Fusion.from_dict({"bias": 1.0, "weights": {"number_replaced": -3.0, "only_number_changed": -0.5}})
+    assert newer.log_odds(["only_number_changed"]) == 0.5
