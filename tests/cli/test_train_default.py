@@ -196,7 +196,7 @@ def language_model(tmp_path_factory):
 def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_model, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = ["train", "--recipe", "default", "--judge", "large", "--out", "lm", "--device", "cpu", *SMALL]
-    command += ["--set", f"language_judge.model='{language_model}'"]
+    command += ["--set", f"language_judge.model='{language_model}'", "--set", "language_judge.start=''"]
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--prepare-only"]) == 0
     assert "lm.work: the pairs and tokens are prepared" in capsys.readouterr().err
@@ -241,7 +241,7 @@ def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none", *FROM_ENCODER]) == 0
     made = sorted(Path("work/pairs").iterdir())
-    model = ["--set", f"language_judge.model='{language_model}'"]
+    model = ["--set", f"language_judge.model='{language_model}'", "--set", "language_judge.start=''"]
     assert run([*command, *place, "--out", "lm", "--judge", "large", *model]) == 0
     assert sorted(Path("work/pairs").iterdir()) == made
     assert list(Path("work/tokens").iterdir()) and list(Path("work/language/tokens").iterdir())
@@ -287,7 +287,7 @@ def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, op
         (("--weights-only",), "run the command with --prepare-only first"),
         (("--weights-only", "--prepare-only"), "pass one of them"),
         (("--small", "reading"), "does not hold a scorer with a small judge"),
-        (("--set", "language_judge.model='nobody'"), "language model nobody"),
+        (("--set", "language_judge.model='nobody'", "--set", "language_judge.start=''"), "language model nobody"),
         (("--start", "nowhere"), "nowhere has no language-model judge to start from"),
         (("--epochs", "0"), "epochs must be at least 1"),
     ],

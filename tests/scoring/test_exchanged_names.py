@@ -58,6 +58,23 @@ def test_spans_refer_to_the_original_names():
     assert paraphrase[start:end] == "Paula"
 
 
-def test_ordinary_words_are_names_only_with_a_capital():
+def test_ordinary_words_are_names_only_with_a_capital_inside_a_sentence():
     assert name_mentions("mark has a bill") == []
-    assert [name for *_, name in name_mentions("Mark has a bill for Tom.")] == ["mark", "tom"]
+    assert [name for *_, name in name_mentions("Will Tom pay the bill? Mark it.")] == ["tom"]
+    assert [name for *_, name in name_mentions("Mark pays. Will Tom help Mark?")] == ["mark", "tom", "mark"]
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase"),
+    [
+        ("Ann is 5 years older than Eva. How old is Eva?", "Eva is 5 years younger than Ann. How old is Eva?"),
+        ("Ann has 5 more pens than Eva, 45 in all.", "Eva has 5 fewer pens than Ann, 45 in all."),
+        ("A shop sold 40 bikes from April until June.", "A shop sold 40 bikes from June until April."),  # no people
+    ],
+)
+def test_a_relation_or_a_month_that_was_turned_is_no_exchange_of_names(question, paraphrase):
+    assert undone(question, paraphrase) == paraphrase
+
+
+def test_names_are_written_as_in_the_question():
+    assert undone("ANN HAS 3, BEN 5.", "BEN HAS 3, ANN 5.") == "ANN HAS 3, BEN 5."

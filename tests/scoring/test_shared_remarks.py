@@ -27,7 +27,7 @@ def dropped(one, other):
         "Look at this puzzle.",
         "Please read every word with care.",
         "Use pencil and paper to solve it, please.",
-        "Question 12: Think before you write.",
+        "Question 12: Try to be exact.",
         "Tip: make a table first.",
     ],
 )
@@ -46,12 +46,15 @@ def test_a_remark_after_both_texts_is_dropped(remark):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("Question 12:", "Question 13:"),  # the remarks differ
+        ("Read it once.", "Read it twice."),  # the remarks differ
         ("Read this twice.", ""),  # only one text has the remark
         ("A shop opens at 8.", "A shop opens at 8."),  # a fact with a number
         ("Your class has twenty desks.", "Your class has twenty desks."),
         ("Rosa likes this game.", "Rosa likes this game."),  # a name
-        ("You collect marbles.", "You collect marbles."),  # the rest is about marbles too
+        ("Please count the marbles.", "Please count the marbles."),  # the rest is about marbles too
+        ("You flip two coins.", "You flip two coins."),
+        ("Think of three digits.", "Think of three digits."),
+        ("This is a square.", "This is a square."),
         ("The sun was warm.", "The sun was warm."),  # not addressed to the reader
     ],
 )
@@ -60,10 +63,20 @@ def test_everything_else_is_kept(one, other):
     assert dropped(*texts) == texts
 
 
+def test_labels_may_have_different_numbers():
+    assert dropped(f"Question 12: {QUESTION}", f"Question 13: {PARAPHRASE}") == [QUESTION, PARAPHRASE]
+
+
+def test_only_a_few_remarks_are_dropped():
+    remarks = "Read slowly. Please start. Try hard. Remember everything. Good luck."
+    assert dropped(f"{remarks} {QUESTION}", f"{remarks} {PARAPHRASE}")[0].startswith("Remember everything.")
+
+
 def test_a_text_is_never_dropped_whole():
     texts = ["Solve this problem.", "solve this problem."]
     assert dropped(*texts) == texts
     assert dropped("Solve this. Find x.", "Solve this. x = ?")[0] == "Find x."
+    assert dropped("Question 1:", "Question 2:") == ["Question 1:", "Question 2:"]
 
 
 def test_the_only_question_is_kept():

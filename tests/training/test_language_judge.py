@@ -234,6 +234,16 @@ def test_an_exported_judge_that_is_incomplete_is_refused(trained, tmp_path):
         source_files("nowhere", str(tmp_path / "judge"))
 
 
+def test_a_damaged_exported_judge_is_refused(trained, tmp_path):
+    done, _, _ = trained
+    for name in ("onnx/model.onnx", "onnx/weights.npz"):
+        folder = tmp_path / name.rpartition("/")[2]
+        shutil.copytree(done.folder, folder)
+        (folder / name).write_bytes(b"damaged")
+        with pytest.raises(TrainingError, match="or it is damaged"):
+            load_weights(folder)
+
+
 def test_only_the_cascade_is_fitted_again_for_another_small_judge(trained, tmp_path):
     _, work, made = trained
     other = tmp_path / "other"

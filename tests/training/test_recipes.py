@@ -48,7 +48,7 @@ def test_the_recipe_default_keeps_every_test_set_and_the_styles_for_validation_a
 def test_the_recipe_default_declares_the_language_judge_and_the_cascade():
     recipe = load_judge_recipe("default")
     judge, cascade = recipe.language_judge, recipe.cascade
-    assert judge.model == "SmolLM2-135M-Instruct" and judge.training.epochs == 3
+    assert judge.model == "SmolLM2-135M-Instruct" and judge.start == "paraqd-judge-lm" and judge.training.epochs == 5
     assert set(judge.shares) == set(recipe.data.train) - {"written", "natural", "styles"}
     assert (cascade.low, cascade.high) == (-2.5, 2.5)
     fewer = recipe.without(["rules"])

@@ -56,7 +56,7 @@ _STOP_AFTER_FIND = re.compile(r"\b(?:if|when|given|so that|such that|after|corre
 _BEFORE_IMPERATIVE = frozenset(
     {"", "then", "and", "now", "please", "kindly", "also", ",", ";", ":", "-", "–", ")", "must", "hence", "thus"}
 )
-_SPOKEN = re.compile(r"\w ?\?[\"”’'] [a-z]")
+_SPOKEN = re.compile(r"\s*[\"“'‘][^\"”]*\?[\"”’'],? [a-z]")
 _YES_NO = re.compile(r"^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|should)\b", re.I)
 _RELATIVE_BEFORE = frozenset(
     {"in", "of", "at", "on", "from", "for", "by", "with", "through", "to", "into", "after", "than", "upon"}
@@ -74,9 +74,11 @@ _ORDER = re.compile(
 )
 # what the solver should do besides answering; such a clause asks for nothing about the problem
 _INSTRUCTION = re.compile(
-    r"(?:(?:show|write|give|state|list|describe|present)\b(?: \w+){0,4}? "
-    r"(?:work|workings?|steps|reasons?|reasoning|method|thinking|calculations?|explanation)|"
-    r"(?:explain|justify|check|defend|prove|show|tell)\b(?: (?:me|us))?(?: how you|(?: all)? your))\b",
+    r"(?:(?:show|write|give|state|list|describe|present)(?: down| out| me| us)?(?: (?:all|of|the|your|clear|every))* "
+    r"(?:work|workings?|steps?|reasons?|reasoning|method|thinking|calculations?|explanation)|"
+    r"(?:explain|justify|check|defend|prove|show)(?: (?:me|us))?(?: how you (?:got|found|worked|did|solved|reached)| "
+    r"(?:that )?your)\b[^.]*|tell (?:me|us) how you (?:got|found|worked|did|solved|reached)\b[^.]*)"
+    r"(?: (?:for|behind|clearly|neatly|below)\b[^.]*)?[.!]?\s*$",
     re.I,
 )
 _LOOK_BACK = 60
@@ -112,7 +114,7 @@ def find_questions(text: str, sentences: tuple[Sentence, ...]) -> tuple[Question
 def _asks(sentence: Sentence) -> Question | None:
     text = sentence.text
     # in "How many are left?" asked Tom, the question is followed by its speaker
-    marked = text.rstrip("\"'”’) ").endswith(("?", "？")) or _SPOKEN.search(text) is not None
+    marked = text.rstrip("\"'”’) ").endswith(("?", "？")) or _SPOKEN.match(text) is not None
     low = text.lower()
     # outside ASCII, a pattern may match letters that resemble others (ſ, ı), so assume that all cues occur
     cues = _CUES.intersection(_WORD.findall(low)) if text.isascii() else _CUES

@@ -1,4 +1,4 @@
-"""Undo an exchange of names. If two people swap their names everywhere, the problem stays the same."""
+"""Undo an exchange of names. If people swap their names everywhere, the problem stays the same."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from paraqd.scoring.markup import PlainText
 Mention = tuple[int, int, str]  # the start and the end of a name, and the name in lower case
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER_OR_WORD = re.compile(r"[^\W_]+")
+_MONTHS = frozenset("january february march april may june july august september october november december".split())
+_STARTS = re.compile(r"(?:^|[.?!:][\"'”’)]*)\s*$")  # the end of the text before the first word of a sentence
+_BEFORE = 8  # characters in which the end of the preceding sentence is sought
 _GENDERED = re.compile(
     r"\b(?:he|she|him|her|hers|his|himself|herself|(?:step|grand)?(?:brother|sister|father|mother|son|daughter)|dad|mom|"
     r"mum|husband|wife|uncle|aunt|boy|girl|man|woman|nephew|niece|boyfriend|girlfriend|lady|gentleman)s?\b",
     re.I,
 )
-_ALIKE = 0.9  # the least similarity of all other words; only in such a close copy is it certain who became whom
 
 
 def undo_name_exchange(question: str, paraphrase: PlainText) -> PlainText:
-    """Return the paraphrase with the question's names if it is a close copy that exchanges names everywhere.
+    """Return the paraphrase with the question's names if it is a copy in which names are exchanged everywhere.
 
     >>> swapped = PlainText("Ben has 3 pens. Ann has 2 more than Ben. How many has Ann?")
     >>> undo_name_exchange("Ann has 3 pens. Ben has 2 more than Ann. How many has Ben?", swapped).text
@@ -40,48 +42,37 @@ def undo_name_exchange(question: str, paraphrase: PlainText) -> PlainText:
         return paraphrase
     if _GENDERED.search(paraphrase.text) and any(_gender(one) != _gender(other) for one, other in back.items()):
         return paraphrase
-    if _likeness_without_names(question, here, paraphrase.text, there) < _ALIKE:
+    # with other words, the names may have changed places rightly: Ann is older than Eva, Eva is younger than Ann
+    if _other_words(question, here) != _other_words(paraphrase.text, there):
         return paraphrase
-    return paraphrase.replaced(
-        [(start, end, _in_case(back[name], start, paraphrase.text)) for start, end, name in there]
-    )
+    written = [question[start:end] for start, end, _ in here]
+    return paraphrase.replaced([(start, end, name) for (start, end, _), name in zip(there, written, strict=True)])
 
 
 def name_mentions(text: str) -> list[Mention]:
     """Return the first names of people in a text, as (start, end, name in lower case).
 
-    In a text with capitals, a name begins with a capital. In a text without capitals, names that are more common as
-    ordinary words do not count.
+    In a text with capitals, a name begins with a capital. Names that are more common as ordinary words do not count in
+    a text without capitals, nor if they occur only at the beginning of sentences. Months never count.
     """
     cased, known, common_words = any(map(str.isupper, text)), _known(), not_names()
-    found = []
-    for match in _WORD.finditer(text):
-        name = match[0].lower()
-        if name in known and (match[0][0].isupper() if cased else name not in common_words):
-            found.append((match.start(), match.end(), name))
-    return found
+    found = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text)]
+    found = [each for each in found if each[2] in known and (not cased or text[each[0]].isupper())]
+    doubtful = {name for *_, name in found if name in common_words}
+    if cased and doubtful:
+        doubtful -= {name for start, _, name in found if not _STARTS.search(text[max(0, start - _BEFORE) : start])}
+    return [each for each in found if each[2] not in doubtful]
 
 
 @cache
 def _known() -> frozenset[str]:
-    return frozenset(name.lower() for name in people())
+    return frozenset(name.lower() for name in people()) - _MONTHS
 
 
 def _gender(name: str) -> str:
     return people().get(name.title(), "")
 
 
-def _likeness_without_names(one: str, names: Sequence[Mention], other: str, other_names: Sequence[Mention]) -> float:
-    """Return the similarity of the words of two texts, from 0 to 1, without the given names."""
-    from rapidfuzz.distance import Indel  # where prepared tokens are trained, rapidfuzz may be missing
-
-    return Indel.normalized_similarity(_other_words(one, names), _other_words(other, other_names))
-
-
 def _other_words(text: str, mentions: Sequence[Mention]) -> list[str]:
     starts = {start for start, *_ in mentions}
     return [match[0].lower() for match in _NUMBER_OR_WORD.finditer(text) if match.start() not in starts]
-
-
-def _in_case(name: str, start: int, text: str) -> str:
-    return name.title() if text[start].isupper() else name

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from paraqd.reading import read
+from paraqd.reading import Kind, read
 from paraqd.reading.sentences import split_sentences
 from paraqd.scoring.evidence.content_words import content_stems
 from paraqd.scoring.markup import PlainText
@@ -20,40 +20,48 @@ _LABEL = re.compile(
 _BRACKETS = re.compile(r"\s*(?:\([^()]{1,80}\)|\[[^\[\]]{1,80}\])\s*")
 # words of somebody who speaks to the reader, or about the text
 _TO_READER = re.compile(
-    r"\b(?:you|your|this|these|following|below|above|problems?|questions?|exercises?|puzzles?|riddles?|hints?|tips?|note|"
-    r"read|answers?|carefully|solve|solutions?|tests?|exams?|quiz|homework|worksheet|textbook|calculators?|please|"
-    r"students?|pupils?|class|remember|try|think|luck|careful|steps?|work)\b",
+    r"\b(?:following|below|above|problems?|questions?|exercises?|puzzles?|riddles?|hints?|tips?|note|read|answers?|"
+    r"carefully|solve|solutions?|test|exam|quiz|homework|worksheet|textbook|calculator|please|dear|remember|try|luck|"
+    r"careful|your (?:time|steps|work|working|reasoning))\b",
     re.I,
 )
-_SMALL = 3  # the largest number in words that says nothing about the problem
+_MOST = 3  # remarks that are dropped at each end, so that the time does not grow with their number
 _LONGEST = 30  # words in a remark
 _COMPARED = 3  # characters that are compared first, because most texts begin and end differently
 
 
 def drop_shared_remarks(question: PlainText, paraphrase: PlainText) -> tuple[PlainText, PlainText]:
-    """Return both texts without the remarks with which both begin or end.
+    """Return both texts without the remarks with which both begin or end, and without labels at their beginning.
 
     >>> both = drop_shared_remarks(PlainText("Question 7: Tom has 5 pens."), PlainText("Question 7: 5 pens are Tom's."))
     >>> [plain.text for plain in both], both[1].original_span(0, 6)
     (['Tom has 5 pens.', "5 pens are Tom's."], (12, 18))
     """
-    while (ends := _shared_start(question.text, paraphrase.text)) is not None:
+    for _ in range(_MOST):
+        ends = _shared_start(question.text, paraphrase.text)
+        if ends is None:
+            break
         question, paraphrase = (plain.part(end) for plain, end in zip((question, paraphrase), ends, strict=True))
-    while (starts := _shared_end(question.text, paraphrase.text)) is not None:
+    for _ in range(_MOST):
+        starts = _shared_end(question.text, paraphrase.text)
+        if starts is None:
+            break
         question, paraphrase = (plain.part(0, end) for plain, end in zip((question, paraphrase), starts, strict=True))
     return question, paraphrase
 
 
 def _shared_start(one: str, other: str) -> tuple[int, int] | None:
-    """Return the ends of a remark with which both texts begin, or None."""
+    """Return the ends of a remark with which both texts begin, or None. The numbers of labels may differ."""
+    labels = _LABEL.match(one), _LABEL.match(other)
+    if labels[0] and labels[1]:
+        return (labels[0].end(), labels[1].end()) if one[labels[0].end() :] and other[labels[1].end() :] else None
     if _key(one[: 2 * _COMPARED])[:_COMPARED] != _key(other[: 2 * _COMPARED])[:_COMPARED]:
         return None
-    for pattern in (_LABEL, _BRACKETS):
-        mine, theirs = pattern.match(one), pattern.match(other)
-        if mine and theirs and _key(mine[0]) == _key(theirs[0]):
-            rests = one[mine.end() :], other[theirs.end() :]
-            if all(rests) and (pattern is _LABEL or _is_remark(mine[0], *rests)):
-                return mine.end(), theirs.end()
+    mine, theirs = _BRACKETS.match(one), _BRACKETS.match(other)
+    if mine and theirs and _key(mine[0]) == _key(theirs[0]):
+        rests = one[mine.end() :], other[theirs.end() :]
+        if all(rests) and _is_remark(mine[0], *rests):
+            return mine.end(), theirs.end()
     mine_all, theirs_all = split_sentences(one), split_sentences(other)
     if min(len(mine_all), len(theirs_all)) < 2 or _key(mine_all[0].text) != _key(theirs_all[0].text):
         return None
@@ -77,8 +85,8 @@ def _is_remark(text: str, *rests: str) -> bool:
     if not _TO_READER.search(text) or len(text.split()) > _LONGEST:
         return False
     passage = read(text)
-    told = any(quantity.value > _SMALL or not quantity.worded for quantity in passage.quantities)  # not "first"
-    if told or passage.entities or any(sign.isdigit() for sign in text):
+    counted = any(quantity.kind is not Kind.ORDINAL for quantity in passage.quantities)  # "first" tells nothing
+    if counted or passage.entities or any(sign.isdigit() for sign in text):
         return False
     stems = set(content_stems(passage)[0])
     readings = [read(rest) for rest in rests]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.errors import ModelError
 from paraqd.model_folder import ONNX_FILE, PACKED_FILE
 from paraqd.scoring.judge.packed_weights import expand_weights
 from paraqd.training.causal_onnx import Shape
@@ -27,6 +28,7 @@ def exported_language_judge(folder: str | Path) -> tuple[dict[str, Array], Shape
     Raise `TrainingError` if the folder does not contain an exported language-model judge.
     """
     import onnx
+    from google.protobuf.message import DecodeError
 
     place = Path(folder)
     try:
@@ -35,8 +37,10 @@ def exported_language_judge(folder: str | Path) -> tuple[dict[str, Array], Shape
         stored = _initializers(graph, packed)
         shape = _shape(graph, stored)
         return dict(_named(stored, shape)), shape
-    except (OSError, KeyError, IndexError, ValueError):
-        raise TrainingError(f"{folder} has no exported language-model judge: start from another folder") from None
+    except (OSError, KeyError, IndexError, ValueError, ModelError, DecodeError) as error:
+        raise TrainingError(
+            f"{folder} has no exported language-model judge, or it is damaged: start from another folder"
+        ) from error
 
 
 def _initializers(graph: Any, packed: dict[str, NDArray[np.int8]]) -> dict[str, list[NDArray[Any]]]:
@@ -52,21 +56,19 @@ def _initializers(graph: Any, packed: dict[str, NDArray[np.int8]]) -> dict[str, 
 
 def _shape(graph: Any, stored: dict[str, list[NDArray[Any]]]) -> Shape:
     attention = [node for node in graph.node if node.op_type == "GroupQueryAttention"]
-    heads, key_heads = (
-        next(each.i for each in attention[0].attribute if each.name == name) for name in ("num_heads", "kv_num_heads")
-    )
-    norm = next(node for node in graph.node if node.op_type == "SimplifiedLayerNormalization")
+    norms = [node for node in graph.node if node.op_type == "SimplifiedLayerNormalization"]
+    attributes = {each.name: each for each in (*attention[0].attribute, *norms[0].attribute)}
     cosines = stored["rotation"][0]  # a row for each position, and a column for each two values of a head
     head_size = 2 * cosines.shape[1]
     # the second angle of the first position is the base to the power of -2 / head size
     angle = float(np.arccos(np.float64(cosines[1, 1])))
     return Shape(
         layers=len(attention),
-        heads=heads,
-        key_heads=key_heads,
+        heads=attributes["num_heads"].i,
+        key_heads=attributes["kv_num_heads"].i,
         head_size=head_size,
         width=len(stored["norm"][0]),
-        epsilon=float(next(each.f for each in norm.attribute if each.name == "epsilon")),
+        epsilon=float(attributes["epsilon"].f),
         rotation=float(round(angle ** (-head_size / 2), -2)),
     )
 

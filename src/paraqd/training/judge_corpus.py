@@ -20,16 +20,16 @@ from typing import Any
 from paraqd.data.datasets import DatasetError, find, load_pairs, load_questions, state, written_split
 from paraqd.data.faulty_pairs import UNLABELLED, FaultyPair, operator_faults, written_faults
 from paraqd.data.natural_pairs import natural_pairs
-from paraqd.data.near_twins import likeness, near_twins
+from paraqd.data.near_twins import near_twins
 from paraqd.data.pairs import Pair
 from paraqd.data.reserved_questions import reserved_questions
 from paraqd.data.synthetic import SyntheticProblem, problem_pairs, synthetic_problems
 from paraqd.data.tables import open_table
 from paraqd.progress import Progress, silent
 from paraqd.reading import read
-from paraqd.scoring.evidence.content_words import content_stems
 from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.training.augmented_pairs import prepare_pairs, write_questions
+from paraqd.training.foreign_pairs import appended_questions, strangers
 from paraqd.training.pair_files import (
     PairFiles,
     Pairs,
@@ -48,10 +48,7 @@ from paraqd.training.unlabelled_pairs import (
 )
 
 _FORMS = ("heavy", "moderate")
-_COMPARED = 60  # the size of the random sample from which `strangers` chooses the second question
-_MOST_SHARED = 0.34  # the largest share of an appended question's content words that the text has too
 _SHORT = 60  # characters; many questions of EM_Math are shorter and refer to a figure
-_SAME = 70  # two questions with at least this similarity, from 0 to 100, may be the same problem
 
 Row = Mapping[str, Any]
 
@@ -84,6 +81,8 @@ def make_judge_pairs(
         if unknown:
             raise TrainingError(f"there is no {part} set {unknown[0]!r}: the sets are {', '.join(known)}")
     sources = {"synthetic": synthetic_digest(recipe, data_dir), "generators": corpus.generators}
+    if "unlabelled" in recipe.train:  # without EM_Math's questions, the set has other pairs
+        sources["em_questions"] = corpus.has_em_questions
     check_manifest(place, {**pair_settings(recipe), **sources})
     return PairFiles(
         write_sets(place, "train", recipe.train, corpus.train_sets),
@@ -155,18 +154,18 @@ class _Corpus:
     def _drawn(self, name: str, pairs: Pairs) -> Pairs:
         return draw(pairs, most=self.recipe.train[name].most, seed=self.recipe.seed)
 
-    def _augmented(self, name: str, rows: Iterable[Row], operators: Sequence[str] = ()) -> Iterator[Row]:
-        """Apply operators to the questions in ``rows``, and return an iterator over the outputs."""
+    def _augmented(self, name: str, rows: Iterable[Row], operators: Sequence[str] | None = None) -> Iterator[Row]:
+        """Apply operators (default: those of the recipe) to questions, and return an iterator over the outputs."""
         source, out = self.folder / f"{name}.jsonl", self.folder / f"{name}_augmented.jsonl.gz"
         if not source.is_file():
             write_questions(rows, source)
         prepare_pairs(
             source,
             out,
-            operators=operators or self.recipe.operators,
+            operators=self.recipe.operators if operators is None else operators,
             seed=self.recipe.seed,
             stand_ins=False,
-            generators=self.generators if operators else None,
+            generators=self.generators if name == "fluent" else None,
             device=self.device,
             workers=self.workers,
             progress=lambda stage, done, total, note="": self.progress(f"{name}: {stage}", done, total, note),
@@ -223,12 +222,18 @@ class _Corpus:
         faulty = list(pairs_of_faulty_texts(problems))
         random.Random(seed).shuffle(faulty)
         rows = list(self._fresh_questions(self.recipe.questions))
-        made = self._augmented("fresh", rows, self.recipe.unlabelled_operators)
+        operators = self.recipe.unlabelled_operators
+        made = self._augmented("fresh", rows, operators) if operators and rows else ()
         edited = list(without_labels(operator_faults(made, {})))
         random.Random(seed).shuffle(edited)
         questions = [(str(row["id"]), str(row["question"])) for row in rows]
         scenes = with_inserted_sentences(questions, harmless_sentences(self._styles), count=count, seed=seed)
         return [*faulty[:count], *edited[:count], *scenes]
+
+    @property
+    def has_em_questions(self) -> bool:
+        """True if EM_Math's questions are available."""
+        return state("em_questions", self.data_dir, check=False).where != "missing"
 
     def _fresh_questions(self, count: int) -> list[Row]:
         """Draw questions that no other set uses: from the corpus, and from EM_Math if it is available."""
@@ -236,7 +241,7 @@ class _Corpus:
         used |= {str(row["id"]) for row in self._every_written}
         rows = load_questions("questions", data_dir=self.data_dir)
         free = other_questions(rows, used, size=count // 2 + count // 16, seed=self.recipe.seed)
-        if state("em_questions", self.data_dir, check=False).where != "missing":
+        if self.has_em_questions:
             more = [
                 row for row in load_questions("em_questions", data_dir=self.data_dir) if len(row["question"]) > _SHORT
             ]
@@ -360,53 +365,6 @@ def fluent_faults(rows: Iterable[Row]) -> Iterator[FaultyPair]:
         kind = kind or ("unit_changed" if found.other_unit else "")
         if kind and written_split(str(row["id"])) == "train":
             yield FaultyPair(str(row["id"]), question, text, 0, kind, "fluent", placed=False)
-
-
-def strangers(texts: Sequence[str], *, count: int, seed: int) -> Iterator[FaultyPair]:
-    """Yield pairs of different questions.
-
-    In half of the pairs, the second question is random. In the other half, it is the most similar question in a random
-    sample.
-
-    >>> [(p.question, p.paraphrase) for p in strangers(["a cat", "two dogs"], count=1, seed=1)]
-    [('a cat', 'two dogs')]
-    """
-    from rapidfuzz import fuzz
-
-    rng = random.Random(seed)
-    for number in range(count if len(set(texts)) > 1 else 0):
-        one = rng.choice(texts)
-        others = [text for text in rng.sample(texts, min(len(texts), _COMPARED)) if likeness(text, one) < _SAME]
-        if others:
-            other = max(others, key=lambda text: fuzz.token_set_ratio(text, one)) if number % 2 else others[0]
-            spans = ((0, len(one)),), ((0, len(other)),)
-            yield FaultyPair(f"stranger-{number}", one, other, 0, "content_lost", "strangers", *spans)
-
-
-def appended_questions(texts: Sequence[str], *, count: int, seed: int) -> Iterator[FaultyPair]:
-    """Yield pairs of a text and the same text with the question of another text at its end, or sometimes before it.
-
-    The other question has at most a few words in common with the text.
-
-    >>> texts = ["Tom has 5 pens. How many pens has he?", "A car drives for 2 hours. How far does it drive?"]
-    >>> [pair.paraphrase for pair in appended_questions(texts, count=1, seed=3)]
-    ['Tom has 5 pens. How many pens has he? How far does it drive?']
-    """
-    rng = random.Random(f"{seed}|appended")
-    for number in range(count if len(set(texts)) > 1 else 0):
-        text, other = rng.choice(texts), read(rng.choice(texts))
-        asked = other.question
-        if asked is None or asked.start == 0 or asked.text[-1:] not in "?." or text.rstrip()[-1:] not in "?.":
-            continue
-        own, foreign = set(content_stems(read(text))[0]), set(content_stems(read(asked.text))[0])
-        if not foreign or len(own & foreign) > _MOST_SHARED * len(foreign):
-            continue
-        sentence = asked.text[:1].upper() + asked.text[1:] if any(map(str.isupper, text)) else asked.text.lower()
-        start = len(text.rstrip()) + 1
-        spans = ((start, start + len(sentence)),)
-        yield FaultyPair(
-            f"appended-{number}", text, f"{text.rstrip()} {sentence}", 0, "question_changed", "appended", (), spans
-        )
 
 
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:

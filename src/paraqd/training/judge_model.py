@@ -30,9 +30,9 @@ class Judge(Protocol):
     """A torch module that the training loop can train.
 
     ``captures_well`` is True if the model is so small that a GPU takes longer to launch its kernels than to run them.
-    The training steps of such a model are captured as CUDA graphs. The layers of any other model are compiled with its
-    method ``compile_layers``. ``rounds_blocks`` is True if the exported model has
-    4-bit weights with a scale for each block of inputs; see `quantisation_aware`.
+    The training steps of such a model are captured as CUDA graphs; the layers of other models are compiled.
+    ``rounds_blocks`` is True if the exported model has 4-bit weights with a scale for each block of inputs; see
+    `quantisation_aware`.
     """
 
     captures_well: bool
@@ -44,6 +44,10 @@ class Judge(Protocol):
         The shapes are (batch) for validity, (batch, kinds) for the kinds of fault, and (batch, tokens) for the tokens
         at fault. ``attention_mask`` is boolean, and rows are padded on the right.
         """
+        ...
+
+    def compile_layers(self) -> None:
+        """Have torch compile the layers, if this makes them faster."""
         ...
 
 
@@ -83,6 +87,9 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
             pooled = self.classifier.dropout(states.pooler_output)
             valid = self.classifier.classifier(pooled)[:, 0]
             return valid, self.kinds(pooled), self.places(states.last_hidden_state)[:, :, 0]
+
+        def compile_layers(self) -> None:
+            """Do nothing, because captured steps are faster."""
 
     return CrossEncoderJudge()
 

@@ -130,9 +130,9 @@ def judge_scores(
     judge.to(device).eval()
     half = half and device.startswith("cuda")
     # compiled layers would be compiled anew for exact numbers, which takes longer than it saves
-    compiled = torch.compiler.set_stance("default" if half else "force_eager")
-    exact = torch.autocast("cuda", dtype=torch.bfloat16, enabled=half)
-    with torch.inference_mode(), exact, compiled, without_cudnn_attention():
+    stance = torch.compiler.set_stance("default" if half else "force_eager")
+    precision = torch.autocast("cuda", dtype=torch.bfloat16, enabled=half)
+    with torch.inference_mode(), precision, stance, without_cudnn_attention():
         for _, batch in plan_epoch(tokens.lengths, tokens=batch_tokens, rng=np.random.default_rng(0)):
             real = batch[batch >= 0]
             scores[real] = _outputs(judge, rows.gather_trimmed(batch))[0].float().cpu().numpy()

@@ -75,6 +75,12 @@ def judge_card(facts: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _origin(facts: Mapping[str, Any]) -> str:
+    """Return the model with whose weights the training of a language-model judge started."""
+    earlier = f"the earlier judge {facts['start']}, which was made from " if facts["start"] else ""
+    return f"{earlier}{facts['base']}"
+
+
 def language_judge_card(facts: Mapping[str, Any]) -> str:
     """Return the model card for a language-model judge."""
     cascade, settings, shares = facts["cascade"], facts["settings"], facts["shares"]
@@ -96,12 +102,13 @@ def language_judge_card(facts: Mapping[str, Any]) -> str:
         ),
         "",
         "## Training",
-        f"Recipe `{facts['recipe']}`, starting from {facts['start'] or facts['base']}: {settings['epochs']} epochs,"
+        f"Recipe `{facts['recipe']}`, starting from {_origin(facts)}: {settings['epochs']} epochs,"
         f" learning rate {settings['learning_rate']:g}, {settings['batch_tokens']:,} tokens per batch, seed"
         f" {settings['seed']}. In the last {settings['rounded_share']:.0%} of the steps, the weights of the linear maps"
-        " are rounded to 4 bits, as in the exported file. The vocabulary is cut to"
+        " are rounded to 4 bits and their inputs to 8 bits, as in the exported model. The vocabulary is cut to"
         f" {facts['vocabulary']['tokens']:,} tokens. On {facts['export']['pairs']} validation pairs, the exported"
-        f" judge's probability differs from the trained judge's by {facts['export']['mean']:.4f} on average.",
+        f" judge's probability differs from the trained judge's by {facts['export']['mean']:.4f} on average and by"
+        f" {facts['export']['most']:.3f} at most.",
         "",
         "## Validation",
         "The validation questions and their near twins are not in the training data. The weights of the answers are"

@@ -16,7 +16,8 @@ def added(paraphrase, question=QUESTION):
 
 
 @pytest.mark.parametrize(
-    "foreign", ["How long does the train take?", "In how many weeks is the bridge painted?", "What is Omar's age?"]
+    "foreign",
+    ["How long does the train take?", "In how many weeks is the bridge painted?", "What is Omar's age in years?"],
 )
 def test_a_question_about_other_things_is_found(foreign):
     assert added(f"{QUESTION} {foreign}") == [foreign]
@@ -30,6 +31,9 @@ def test_a_question_about_other_things_is_found(foreign):
         "A baker sold 40 rolls and 25 loaves. How many items is that? How many items did the baker sell?",
         "Forty rolls and 25 loaves left the bakery. What was the tally?",
         f"{QUESTION} Can you work it out?",
+        f"{QUESTION} What is the final tally?",
+        f"{QUESTION} So, what is the final figure?",
+        f"{QUESTION} Which answer is right?",
     ],
 )
 def test_other_questions_are_no_fault(paraphrase):

@@ -78,7 +78,25 @@ def test_a_name_in_the_place_of_another_is_found(paraphrase, words):
         SHARING,
         SHARING.replace("Nina", "Eva"),  # renamed everywhere
         "Omar has 30 stamps, Nina 12. After Nina gets 4 stamps from Omar, how many stamps does she have?",
+        SHARING.replace("Omar gives Nina", "Nina is given by Omar"),
     ],
 )
 def test_names_in_their_places_are_no_fault(paraphrase):
     assert not list(misplaced_names(read(SHARING), read(paraphrase)))
+
+
+@pytest.mark.parametrize(
+    ("question", "paraphrase"),
+    [
+        ("Nina and Omar have 50 pens. Nina has 20.", "Omar and Nina have 50 pens. Nina has 20."),
+        ("Nina, Omar and Eva share 30 pens. Nina takes 5.", "Omar, Eva and Nina share 30 pens. Nina takes 5."),
+        ("Nina has 5 pens. Omar has 5 pens. Nina goes.", "Omar has 5 pens. Nina has 5 pens. Nina goes."),
+    ],
+)
+def test_the_order_of_a_list_or_of_equal_sentences_is_no_fault(question, paraphrase):
+    assert not list(misplaced_names(read(question), read(paraphrase)))
+
+
+def test_the_order_of_a_list_matters_with_respectively():
+    question = "Nina and Omar have 20 and 30 pens respectively. How many has Nina?"
+    assert list(misplaced_names(read(question), read(question.replace("Nina and Omar", "Omar and Nina"))))

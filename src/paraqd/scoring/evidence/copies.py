@@ -15,7 +15,9 @@ from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_p
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _WORD = re.compile(r"[^\W\d_]+")
-_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+_NUMBER = re.compile(r"\d+(?:,\d{2,3})*(?:\.\d+)?(?:\s?[/:]\s?\d+(?:\.\d+)?)*")  # 3/4 and 3 : 4 are one number
+_SIGN = re.compile(r"[/:]")
+_MOST_NAMED = 3
 _JOINING = frozenset("and or to by plus times".split())  # between these, two numbers may change places
 
 
@@ -29,7 +31,7 @@ def copied_numbers(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     if _without_numbers(question.text) != _without_numbers(paraphrase.text):
         return
     here, there = (list(_NUMBER.finditer(text)) for text in (question.text, paraphrase.text))
-    mine, theirs = ([Fraction(match[0].replace(",", "")) for match in found] for found in (here, there))
+    mine, theirs = ([_value(match[0]) for match in found] for found in (here, there))
     if len(mine) != len(theirs):
         return
     changed = [place for place, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
@@ -40,11 +42,22 @@ def copied_numbers(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         first = changed[0]
         message = as_sentence(f"A number changed: {quote(here[first][0])} became {quote(there[first][0])}")
         yield Finding("number_replaced", EvidenceKind.NUMBER_CHANGED, *spans, message)
-    elif len(changed) == 2 and _words_between(question.text, *spans[0]):
+    elif _words_between(question.text, spans[0][0], spans[0][-1]):
         where = original_and_paraphrase(quote_context(question, *spans[0][0]), quote_context(paraphrase, *spans[1][0]))
-        one, other = (quote(here[place][0]) for place in changed)
-        message = as_sentence(f"The numbers {one} and {other} changed places: {where}")
+        numbers = " and ".join(quote(here[place][0]) for place in changed[:_MOST_NAMED])
+        message = as_sentence(f"The numbers {numbers} changed places: {where}")
         yield Finding("numbers_swapped", EvidenceKind.NUMBER_CHANGED, *spans, message)
+
+
+def _value(text: str) -> tuple[Fraction, ...]:
+    """Return the value of a number, or the terms of a fraction or ratio in their lowest form.
+
+    >>> _value("2 : 4") == _value("1:2"), _value("1,500") == _value("1500.0"), _value("3") == _value("3/1")
+    (True, True, False)
+    """
+    terms = [Fraction(term.strip().replace(",", "")) for term in _SIGN.split(text)]
+    whole = sum(map(abs, terms)) if len(terms) > 1 else 1
+    return tuple(term / (whole or 1) for term in terms)
 
 
 def _without_numbers(text: str) -> str:

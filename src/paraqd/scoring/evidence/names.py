@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from paraqd.reading import Problem
@@ -17,6 +18,7 @@ _SPOKEN_TO = frozenset(
 )  # words before somebody who is addressed or introduced
 _TITLES = frozenset("mr mrs ms miss dr prof".split())
 _TOKEN = re.compile(r"[^\W_]+")
+_JOINED = re.compile(r"\s*(?:,|,?\s*(?:and|or|&))\s*", re.I)  # between the names of a list
 _ROOT = 5  # initial letters by which other forms of a name are recognised, such as Waldos for Waldo
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
 _RELATED = {
@@ -48,17 +50,20 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def misplaced_names(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a name in the place of another: the sentence is a copy, and elsewhere both names are in their places."""
+    """Find a name in the place of another in a copied sentence, if one of the two names is in its place elsewhere.
+
+    Otherwise, the two people may have exchanged their names.
+    """
     here, there = name_mentions(question.text), name_mentions(paraphrase.text)
     known = {name for *_, name in here} & {name for *_, name in there}
     if len(known) < 2:
         return
     mine, theirs = _names_by_sentence(question, here), _names_by_sentence(paraphrase, there)
     pairs: dict[tuple[str, str], tuple[Span, Span]] = {}
-    for words in mine:
-        for (start, end, name), (first, last, other) in zip(mine[words], theirs.get(words, ()), strict=False):
+    for words in mine.keys() & theirs.keys():
+        for (start, end, name), (first, last, other) in zip(mine[words], theirs[words], strict=True):
             pairs[name, other] = (start, end), (first, last)
-    for (name, other), (span, other_span) in pairs.items():
+    for (name, other), (span, other_span) in sorted(pairs.items(), key=lambda pair: pair[1]):
         if name != other and {name, other} <= known and ((name, name) in pairs or (other, other) in pairs):
             became = f"{quote(question.text[slice(*span)])} became {quote(paraphrase.text[slice(*other_span)])}"
             message = f"A name stands in the place of another: {became}."
@@ -67,15 +72,35 @@ def misplaced_names(question: Problem, paraphrase: Problem) -> Iterator[Finding]
 
 
 def _names_by_sentence(problem: Problem, mentions: Sequence[Mention]) -> dict[tuple[str, ...], list[Mention]]:
-    """Return the names in each sentence that has some, keyed by the sentence's words, in which all names are alike."""
+    """Return the names in each sentence that has some, keyed by the sentence's words, in which all names are alike.
+
+    The names of a list (*Ann, Bob and Cara*) are sorted, because their order does not matter. Words that occur in
+    several sentences are no key.
+    """
     found: dict[tuple[str, ...], list[Mention]] = {}
+    repeated: set[tuple[str, ...]] = set()
+    starts = [start for start, *_ in mentions]
     for sentence in problem.sentences:
-        inside = [mention for mention in mentions if sentence.start <= mention[0] < sentence.end]
+        inside = mentions[bisect_left(starts, sentence.start) : bisect_left(starts, sentence.end)]
         if inside:
-            starts = {start for start, *_ in inside}
-            words = _TOKEN.finditer(problem.text, sentence.start, sentence.end)
-            found[tuple("*" if word.start() in starts else word[0].lower() for word in words)] = inside
-    return found
+            places = {start for start, *_ in inside}
+            tokens = _TOKEN.finditer(problem.text, sentence.start, sentence.end)
+            words = tuple("*" if token.start() in places else token[0].lower() for token in tokens)
+            if words in found:
+                repeated.add(words)
+            ordered = any(word.startswith("respective") for word in words)
+            found[words] = list(inside) if ordered else _with_sorted_lists(problem.text, inside)
+    return {words: names for words, names in found.items() if words not in repeated}
+
+
+def _with_sorted_lists(text: str, mentions: Sequence[Mention]) -> list[Mention]:
+    lists: list[list[Mention]] = []
+    for mention in mentions:
+        if lists and _JOINED.fullmatch(text, lists[-1][-1][1], mention[0]):
+            lists[-1].append(mention)
+        else:
+            lists.append([mention])
+    return [mention for each in lists for mention in sorted(each, key=lambda found: found[2])]
 
 
 def _only_asked(spans: tuple[Span, ...], problem: Problem) -> bool:

@@ -39,7 +39,7 @@ _OPEN = re.compile(
     r"say|list|decide|solve|evaluate|simplify|express|number|value)\b|[=_]",
     re.I,
 )
-_AMOUNT = re.compile(
+_ASKS_OPENLY = re.compile(
     r"(?:(?:in|at|by|for|to|after|with|on|of|from) )?(?:how (?:many|much|long|far|old|fast|tall|high|deep|wide|large|"
     r"big|heavy|often|soon)|what|which|who|when|where|find|calculate|determine)\b",
     re.I,
@@ -71,9 +71,14 @@ _DANGLING = frozenset(
 )
 _WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"], ["that", "many"], ["that", "much"])
 _FOREIGN = 0.6  # the least share of unknown words in a question about something else
-_NOT_TOPICS = STOP_WORDS | frozenset(
-    "many much long far old find calculate determine compute number total value".split()
-)
+_LEAST_FOREIGN = 2  # unknown topics; a single one may be another word for what the original asks
+_NOT_TOPICS = {
+    stem(word)
+    for word in (
+        "many much long far old find calculate determine compute number total value answer question reply result final "
+        "tally figure right correct sum amount count outcome get make"
+    ).split()
+}
 _TAIL = 2  # the number of words at the end of a clause that show whether the clause is cut off
 _HANGING = frozenset({"a", "not"})
 _SAME = {
@@ -122,10 +127,10 @@ def _foreign_question(question: Problem, paraphrase: Problem) -> Iterator[Findin
     if len(marked) <= sum(map(_marked, question.questions)) or marked[-1] is not paraphrase.question:
         return
     known, last = set(content_stems(question)[0]), marked[-1]
-    own = min(_unknown_share(asked, known) for asked in paraphrase.questions if asked is not last)
-    target = {stem(word) for word in _WORD.findall(last.target) if word.lower() not in STOP_WORDS}
-    foreign = own < _FOREIGN <= _unknown_share(last, known) and _AMOUNT.match(last.text)
-    if foreign and target - {stem(word) for word in _NOT_TOPICS} and not target & known:
+    own = min(_unknown_share(_topics(asked.text), known) for asked in paraphrase.questions if asked is not last)
+    topics, target = _topics(last.text), _topics(last.target)
+    foreign = own < _FOREIGN <= _unknown_share(topics, known) and len(topics - known) >= _LEAST_FOREIGN
+    if foreign and target and not target & known and _ASKS_OPENLY.match(last.text):
         message = as_sentence(f"The paraphrase also asks another question: {_short(last.text)}")
         yield Finding("question_added", EvidenceKind.QUESTION_CHANGED, (), ((last.start, last.end),), message)
 
@@ -134,16 +139,20 @@ def _marked(asked: Question) -> bool:
     return asked.text.rstrip("\"'”’) ").endswith(("?", "？"))
 
 
-def _unknown_share(asked: Question, known: set[str]) -> float:
-    """Return the share of a question's content words that are not known."""
-    stems = {stem(word) for word in _WORD.findall(asked.text) if word.lower() not in _NOT_TOPICS}
-    return len(stems - known) / len(stems) if stems else 0.0
+def _topics(text: str) -> set[str]:
+    """Return the stems of the words that tell what a question is about."""
+    return {stem(word) for word in _WORD.findall(text) if word.lower() not in STOP_WORDS} - _NOT_TOPICS
+
+
+def _unknown_share(topics: set[str], known: set[str]) -> float:
+    """Return the share of topics that are not known."""
+    return len(topics - known) / len(topics) if topics else 0.0
 
 
 def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:
     """Find units and currencies in the paraphrase's question that do not appear in the original.
 
-    The original may imply a unit of another kind, such as a time in the speed 54 km/h, or cents that add up to dollars.
+    The original may imply a unit: a time in the speed 54 km/h, or dollars if it speaks of cents.
     """
     asked_in = [
         mention
@@ -154,15 +163,19 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
         return
     units = [mention.unit for mention in find_unit_mentions(question)]
     known = {part for unit in units for part in unit.split("/")}
-    kinds = {dimension(unit)[0] for unit in units if "/" not in unit}
+    kinds = {
+        dimension(unit.partition("/")[0])[0] for unit in units
+    }  # 54 km/h speaks of lengths, and only implies a time
     low = question.text.lower()
     for mention in asked_in:
         unit = mention.unit.partition("/")[0]
         word = paraphrase.text[mention.start : mention.end]
         if unit in known or _rate(paraphrase.text, mention.start) or _named(unit, word, low):
             continue
-        kind = dimension(unit)[0]
-        if (kind in kinds) != (category(unit) == "currency"):
+        kind, is_currency = dimension(unit)[0], category(unit) == "currency"
+        another_unit = not is_currency and kind in kinds
+        another_currency = is_currency and kind not in kinds
+        if another_unit or another_currency:
             message = f"The paraphrase asks for the answer in {quote(word)}, a unit that is not in the original."
             yield Finding("asked_unit", EvidenceKind.UNIT_CHANGED, (), ((mention.start, mention.end),), message)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -24,11 +24,12 @@ from paraqd.scoring.evidence.quantities import follows, match_quantities
 from paraqd.scoring.evidence.question import question_findings
 from paraqd.scoring.evidence.relations import relation_findings, turning_findings
 from paraqd.scoring.evidence.roles import swapped_numbers
-from paraqd.scoring.verdict import EvidenceKind
+from paraqd.scoring.verdict import EvidenceKind, Span
 
 _SURE_EXCHANGE = 1.3  # at most 2; reached by one in 500 valid pairs and one in 12 pairs with a changed number
 _MOST_REPORTED = 40  # findings per feature
 _ALGEBRA = frozenset({Kind.EXPONENT, Kind.COEFFICIENT})
+_ABOUT_NUMBERS = frozenset({EvidenceKind.NUMBER_CHANGED, EvidenceKind.NUMBER_ADDED})
 _REPLACED = frozenset({"number_replaced", "numbers_swapped"})
 _NEXT_WORD = re.compile(r"\s*([^\W\d_]+)")
 _NOUNS = {Kind.TIME_OF_DAY: "time", Kind.RATIO: "ratio"}
@@ -59,9 +60,19 @@ class Reader:
 def quantity_findings(question: Problem, paraphrase: Problem, matching: Matching | None = None) -> Iterator[Finding]:
     """Find missing, new, changed and swapped numbers, and changed units."""
     found = list(_matched_findings(question, paraphrase, matching or match_quantities(question, paraphrase)))
-    yield from found
+    copied = []
     if _REPLACED.isdisjoint(finding.feature for finding in found):
-        yield from copied_numbers(question, paraphrase)
+        copied = list(copied_numbers(question, paraphrase))
+    places = {span for finding in copied for span in finding.paraphrase_spans}
+    # the same number is not reported twice; in a copy, it is certain what became of it
+    yield from (
+        each for each in found if each.kind not in _ABOUT_NUMBERS or not _overlap(each.paraphrase_spans, places)
+    )
+    yield from copied
+
+
+def _overlap(spans: Iterable[Span], others: Iterable[Span]) -> bool:
+    return any(start < last and first < end for start, end in spans for first, last in others)
 
 
 def _matched_findings(question: Problem, paraphrase: Problem, matching: Matching) -> Iterator[Finding]:

@@ -141,7 +141,7 @@ def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = 
     Examples
     --------
     >>> load_recipe("default").stages[-1].epochs
-    4
+    3
     >>> load_recipe("default", {"judge.stages.epochs": 1}).stages[-1].epochs
     1
     >>> load_recipe("uda").operators
