@@ -28,7 +28,7 @@ def exported_language_judge(folder: str | Path) -> tuple[dict[str, Array], Shape
     Raise `TrainingError` if the folder does not contain an exported language-model judge.
     """
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # has no stubs
 
     place = Path(folder)
     try:

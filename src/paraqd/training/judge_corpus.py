@@ -80,7 +80,7 @@ def make_judge_pairs(
         unknown = sorted(set(sets) - set(known))
         if unknown:
             raise TrainingError(f"there is no {part} set {unknown[0]!r}: the sets are {', '.join(known)}")
-    sources = {"synthetic": synthetic_digest(recipe, data_dir), "generators": corpus.generators}
+    sources: dict[str, Any] = {"synthetic": synthetic_digest(recipe, data_dir), "generators": corpus.generators}
     if "unlabelled" in recipe.train:  # without EM_Math's questions, the set has other pairs
         sources["em_questions"] = corpus.has_em_questions
     check_manifest(place, {**pair_settings(recipe), **sources})
