@@ -1,4 +1,4 @@
-"""Undo an exchange of names. If people swap their names everywhere, the problem stays the same."""
+"""Undo an exchange of names. If people's names are exchanged everywhere, the problem stays the same."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Mention = tuple[int, int, str]  # the start and the end of a name, and the name 
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER_OR_WORD = re.compile(r"[^\W_]+")
 _MONTHS = frozenset("january february march april may june july august september october november december".split())
-_STARTS = re.compile(r"(?:^|[.?!:][\"'”’)]*)\s*$")  # the end of the text before the first word of a sentence
-_BEFORE = 8  # characters in which the end of the preceding sentence is sought
+_STARTS = re.compile(r"(?:^|[.?!:][\"'”’)]*)\s*$")  # how the text before a new sentence ends
+_BEFORE = 8  # the number of characters before a name that are searched for the end of a sentence
 _GENDERED = re.compile(
     r"\b(?:he|she|him|her|hers|his|himself|herself|(?:step|grand)?(?:brother|sister|father|mother|son|daughter)|dad|mom|"
     r"mum|husband|wife|uncle|aunt|boy|girl|man|woman|nephew|niece|boyfriend|girlfriend|lady|gentleman)s?\b",
@@ -23,7 +23,7 @@ _GENDERED = re.compile(
 
 
 def undo_name_exchange(question: str, paraphrase: PlainText) -> PlainText:
-    """Return the paraphrase with the question's names if it is a copy in which names are exchanged everywhere.
+    """Restore the question's names if the paraphrase is a copy in which names are exchanged everywhere.
 
     >>> swapped = PlainText("Ben has 3 pens. Ann has 2 more than Ben. How many has Ann?")
     >>> undo_name_exchange("Ann has 3 pens. Ben has 2 more than Ann. How many has Ben?", swapped).text
@@ -42,7 +42,7 @@ def undo_name_exchange(question: str, paraphrase: PlainText) -> PlainText:
         return paraphrase
     if _GENDERED.search(paraphrase.text) and any(_gender(one) != _gender(other) for one, other in back.items()):
         return paraphrase
-    # with other words, the names may have changed places rightly: Ann is older than Eva, Eva is younger than Ann
+    # if other words differ too, the order of the names may be correct: Ann is older than Eva, Eva is younger than Ann
     if _other_words(question, here) != _other_words(paraphrase.text, there):
         return paraphrase
     written = [question[start:end] for start, end, _ in here]
@@ -53,7 +53,7 @@ def name_mentions(text: str) -> list[Mention]:
     """Return the first names of people in a text, as (start, end, name in lower case).
 
     In a text with capitals, a name begins with a capital. Names that are more common as ordinary words do not count in
-    a text without capitals, nor if they occur only at the beginning of sentences. Months never count.
+    a text without capitals or if they occur only at the beginning of sentences. Names that are also months never count.
     """
     cased, known, common_words = any(map(str.isupper, text)), _known(), not_names()
     found = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text)]

@@ -1,6 +1,6 @@
-"""Drop remarks that stand in both texts and say nothing about the problem, such as *Question 7:* or *Good luck*.
+"""Drop remarks that are in both texts and say nothing about the problem, such as *Question 7:* or *Good luck*.
 
-A remark that both texts share cannot be a fault. A learned judge may still answer differently with it, so the texts are
+A remark that both texts share cannot be a fault. It may still change the answer of a learned judge, so the texts are
 compared without it.
 """
 
@@ -18,20 +18,20 @@ _LABEL = re.compile(
     re.I,
 )
 _BRACKETS = re.compile(r"\s*(?:\([^()]{1,80}\)|\[[^\[\]]{1,80}\])\s*")
-# words of somebody who speaks to the reader, or about the text
+# words that address the reader or refer to the text
 _TO_READER = re.compile(
     r"\b(?:following|below|above|problems?|questions?|exercises?|puzzles?|riddles?|hints?|tips?|note|read|answers?|"
     r"carefully|solve|solutions?|test|exam|quiz|homework|worksheet|textbook|calculator|please|dear|remember|try|luck|"
     r"careful|your (?:time|steps|work|working|reasoning))\b",
     re.I,
 )
-_MOST = 3  # remarks that are dropped at each end, so that the time does not grow with their number
-_LONGEST = 30  # words in a remark
-_COMPARED = 3  # characters that are compared first, because most texts begin and end differently
+_MOST = 3  # the largest number of remarks dropped at each end, which limits the time
+_LONGEST = 30  # the largest number of words in a remark
+_COMPARED = 3  # the number of characters compared first; most texts already differ in these
 
 
 def drop_shared_remarks(question: PlainText, paraphrase: PlainText) -> tuple[PlainText, PlainText]:
-    """Return both texts without the remarks with which both begin or end, and without labels at their beginning.
+    """Return both texts without shared labels at the beginning and shared remarks at either end.
 
     >>> both = drop_shared_remarks(PlainText("Question 7: Tom has 5 pens."), PlainText("Question 7: 5 pens are Tom's."))
     >>> [plain.text for plain in both], both[1].original_span(0, 6)
@@ -51,7 +51,7 @@ def drop_shared_remarks(question: PlainText, paraphrase: PlainText) -> tuple[Pla
 
 
 def _shared_start(one: str, other: str) -> tuple[int, int] | None:
-    """Return the ends of a remark with which both texts begin, or None. The numbers of labels may differ."""
+    """Return where a remark at the beginning of both texts ends in each, or None. The numbers in labels may differ."""
     labels = _LABEL.match(one), _LABEL.match(other)
     if labels[0] and labels[1]:
         return (labels[0].end(), labels[1].end()) if one[labels[0].end() :] and other[labels[1].end() :] else None
@@ -70,7 +70,7 @@ def _shared_start(one: str, other: str) -> tuple[int, int] | None:
 
 
 def _shared_end(one: str, other: str) -> tuple[int, int] | None:
-    """Return the starts of a remark with which both texts end, or None."""
+    """Return where a remark at the end of both texts starts in each, or None."""
     if _key(one[-2 * _COMPARED :])[-_COMPARED:] != _key(other[-2 * _COMPARED :])[-_COMPARED:]:
         return None
     mine, theirs = split_sentences(one), split_sentences(other)
@@ -81,18 +81,18 @@ def _shared_end(one: str, other: str) -> tuple[int, int] | None:
 
 
 def _is_remark(text: str, *rests: str) -> bool:
-    """Return True if a passage speaks to the reader and has no number, no name and no word in common with the rest."""
+    """Return True if a passage addresses the reader, has no number or name, and shares no content word with a rest."""
     if not _TO_READER.search(text) or len(text.split()) > _LONGEST:
         return False
     passage = read(text)
-    counted = any(quantity.kind is not Kind.ORDINAL for quantity in passage.quantities)  # "first" tells nothing
+    counted = any(quantity.kind is not Kind.ORDINAL for quantity in passage.quantities)  # "first" is not an amount
     if counted or passage.entities or any(sign.isdigit() for sign in text):
         return False
     stems = set(content_stems(passage)[0])
     readings = [read(rest) for rest in rests]
     if any(stems & set(content_stems(rest)[0]) for rest in readings):
         return False
-    # in "Solve this equation. x + 2 = 5", only the first sentence asks
+    # keep "Solve this equation." before "x + 2 = 5": without it, the text would ask nothing
     return not passage.questions or all(rest.questions for rest in readings)
 
 

@@ -1,7 +1,7 @@
-"""Read the weights of an exported language-model judge, so that training can go on from a judge that ships.
+"""Read the weights of an exported language-model judge, so that training can continue from a shipped judge.
 
-The package of the judge has no exact weights. Its weights are those of the graph that `causal_onnx` builds: integers,
-times the factor of their block, times the scale of their output.
+The package of the judge has no exact weights. It has the rounded weights of the graph that `causal_onnx` builds. Each
+weight is an integer times the factor of its block times the scale of its output.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def exported_language_judge(folder: str | Path) -> tuple[dict[str, Array], Shape
 
 
 def _initializers(graph: Any, packed: dict[str, NDArray[np.int8]]) -> dict[str, list[NDArray[Any]]]:
-    """Return the graph's arrays, keyed by their names without numbers. Their order is that of the layers."""
+    """Return the graph's arrays, keyed by their names without numbers. Each list is in the order of the layers."""
     from onnx import numpy_helper
 
     stored: dict[str, list[NDArray[Any]]] = {}
@@ -58,7 +58,7 @@ def _shape(graph: Any, stored: dict[str, list[NDArray[Any]]]) -> Shape:
     attention = [node for node in graph.node if node.op_type == "GroupQueryAttention"]
     norms = [node for node in graph.node if node.op_type == "SimplifiedLayerNormalization"]
     attributes = {each.name: each for each in (*attention[0].attribute, *norms[0].attribute)}
-    cosines = stored["rotation"][0]  # a row for each position, and a column for each two values of a head
+    cosines = stored["rotation"][0]  # a row for each position, and a column for each pair of values in a head
     head_size = 2 * cosines.shape[1]
     # the second angle of the first position is the base to the power of -2 / head size
     angle = float(np.arccos(np.float64(cosines[1, 1])))
@@ -74,14 +74,14 @@ def _shape(graph: Any, stored: dict[str, list[NDArray[Any]]]) -> Shape:
 
 
 def _named(stored: dict[str, list[NDArray[Any]]], shape: Shape) -> Iterator[tuple[str, Array]]:
-    """Yield each weight with its name."""
+    """Yield the name and the values of each weight."""
 
     def next_of(hint: str) -> Array:
         array: Array = stored[hint].pop(0).astype(np.float32)
         return array
 
     def linear() -> Array:
-        """Return the next matrix (out, in)."""
+        """Return the next matrix, with a row for each output and a column for each input."""
         matrix: Array = (next_of("weight") * next_of("scale")).T
         return matrix
 

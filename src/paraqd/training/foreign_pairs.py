@@ -1,4 +1,4 @@
-"""Pair texts with other texts, or with the questions of other texts."""
+"""Create pairs of different texts, and pairs in which the question of another text is appended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraqd.scoring.evidence.content_words import content_stems
 
 _COMPARED = 60  # the size of the random sample from which `strangers` chooses the second question
 _SAME = 70  # two questions with at least this similarity, from 0 to 100, may be the same problem
-_MOST_SHARED = 0.34  # the largest share of an appended question's content words that the text has too
+_MOST_SHARED = 0.34  # the largest share of an appended question's content words that may also be in the text
 _ENDS = ("?", ".")
 
 
@@ -41,7 +41,7 @@ def appended_questions(texts: Sequence[str], *, count: int, seed: int) -> Iterat
     """Yield pairs of a text and the same text with the question of another text at its end.
 
     The other question has at most a third of its content words in common with the text. ``count`` is the number of
-    draws; a draw of two texts that do not fit gives no pair.
+    attempts; if two random texts do not fit together, no pair is created.
 
     >>> texts = ["Tom has 5 pens. How many pens has he?", "A car drives for 2 hours. How far does it drive?"]
     >>> [pair.paraphrase for pair in appended_questions(texts, count=1, seed=3)]

@@ -35,7 +35,7 @@ def base_path(model: str) -> Path:
 
 
 def start_folder(start: str) -> Path:
-    """Return the folder of the judge from which training starts: a path, or the package if ``start`` names it."""
+    """Return the folder of the judge from which training starts. ``start`` is its path or the judge package's name."""
     return required_judge().path if start == PACKAGE and not Path(start).is_dir() else Path(start)
 
 
@@ -49,7 +49,9 @@ def source_files(model: str, start: str) -> list[Path]:
         weights = (ONNX_FILE, PACKED_FILE) if _is_exported(folder) else (WEIGHTS_FILE,)
         for name in (*weights, TOKENIZER_FILE):
             if not (folder / name).is_file():
-                raise TrainingError(f"{start} has no language-model judge to start from: it has no {name}")
+                raise TrainingError(
+                    f"{start} has no language-model judge to start from: it has no {name}; name another folder"
+                )
         return [folder / name for name in weights]
     path = base_path(model)
     return sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
@@ -121,7 +123,7 @@ def read_weights(folder: Path) -> dict[str, NDArray[np.float32]]:
 
 
 def load_weights(folder: Path) -> Any:
-    """Build a judge from the weights that `save_weights` stored, or from those of an exported judge."""
+    """Build a judge from the weights that `save_weights` stored or from an exported judge."""
     import torch
     from transformers import AutoConfig, AutoModel
 
@@ -140,7 +142,7 @@ def _is_exported(folder: Path) -> bool:
 
 
 def _config_of(shape: Shape, weights: Mapping[str, NDArray[np.float32]]) -> Any:
-    """Return the configuration of an exported model, which does not have one."""
+    """Return the configuration of an exported model, whose folder does not contain one."""
     from transformers import LlamaConfig
 
     return LlamaConfig(
@@ -161,7 +163,7 @@ def _config_of(shape: Shape, weights: Mapping[str, NDArray[np.float32]]) -> Any:
 
 
 def replace_weights(judge: Any, weights: Mapping[str, NDArray[np.float32]]) -> None:
-    """Replace a judge's exact weights in place, also if they are rounded in every pass."""
+    """Replace a judge's exact weights in place, even if they are rounded in every pass."""
     import torch
 
     with torch.no_grad():

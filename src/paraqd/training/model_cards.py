@@ -20,7 +20,7 @@ _SETS = {
     "(`datasets/styles`).",
     "styles_composed": "Outputs of operators that were applied to the valid paraphrases in `styles`.",
     "strangers": "Pairs of different questions.",
-    "appended": "Texts after which the question of another text is asked.",
+    "appended": "Texts paired with copies that also ask the question of another text.",
     "unlabelled": "Pairs without labels, which only the language-model judge has judged.",
     "natural": "Pairs of questions with the same numbers and the same computed answer.",
     "fluent": "Fluent rewrites with a lost or changed number or unit, written by a small language model that was "

@@ -60,7 +60,7 @@ def _rounded_rows(levels: int) -> Any:
     import torch
 
     class RoundedRows(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
-        """A parametrisation that rounds a matrix."""
+        """A parametrisation that rounds each row of a matrix."""
 
         def forward(self, weight: Any) -> Any:
             """Return the rounded weights, with the gradient of the exact weights."""
@@ -73,7 +73,7 @@ def _rounded_rows(levels: int) -> Any:
 def _rounded_classes() -> tuple[Any, Any]:
     """Return the classes of a language model's rounded linear maps and of its rounded table of word embeddings.
 
-    All layers share them, so that torch compiles one layer and uses the result for all layers.
+    All layers share these classes, so torch compiles one layer and uses the result for all layers.
     """
     import torch
 
@@ -89,7 +89,7 @@ def _rounded_classes() -> tuple[Any, Any]:
         """A table of word embeddings that rounds each row."""
 
         def forward(self, ids: Any) -> Any:
-            """Return the rows of the ids."""
+            """Return the rounded rows of the given tokens."""
             rows = super().forward(ids)
             flat = rows.reshape(-1, rows.shape[-1])
             return _straight_through(flat, round_rows(flat, TABLE_LEVELS)).reshape(rows.shape)
@@ -165,7 +165,7 @@ def rounded_tokens(given: Any) -> Any:
 
 
 def exact_weights(model: Any) -> dict[str, Any]:
-    """Return the exact weights of a language-model judge on the CPU, also if they are rounded in every pass."""
+    """Return the exact weights of a language-model judge on the CPU, even if they are rounded in every pass."""
     return {name: value.detach().cpu() for name, value in model.state_dict().items()}
 
 

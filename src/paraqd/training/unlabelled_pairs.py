@@ -1,7 +1,7 @@
-"""Create pairs without labels, about which only the teacher says something.
+"""Create pairs without labels, which only the teacher judges.
 
 The small judge learns from the language-model judge how to judge them. They cover more kinds of text than the labelled
-pairs: texts with two faults, faulty texts in the place of the question, and questions with sentences from other texts.
+pairs: texts with two faults, faulty texts in place of the question, and questions with sentences from other texts.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from paraqd.reading import read
 from paraqd.reading.sentences import split_sentences
 
 SOURCE = "unlabelled"
-_LEAST_WORDS, _MOST_WORDS = 5, 28  # in an inserted sentence
+_LEAST_WORDS, _MOST_WORDS = 5, 28  # the length of an inserted sentence
 
 
 def pairs_of_faulty_texts(problems: Iterable[SyntheticProblem]) -> Iterator[FaultyPair]:
-    """Pair each faulty paraphrase, in the place of the question, with the other texts of its problem.
+    """Pair each faulty paraphrase, in place of the question, with the other texts of its problem.
 
     >>> from paraqd.data.synthetic import InvalidParaphrase
     >>> faulty = InvalidParaphrase("Has Tom 6 pens?", "number_changed", (), ())
@@ -37,11 +37,11 @@ def pairs_of_faulty_texts(problems: Iterable[SyntheticProblem]) -> Iterator[Faul
 
 
 def harmless_sentences(problems: Iterable[SyntheticProblem]) -> list[str]:
-    """Return sentences of valid paraphrases that have no number and ask nothing, each once."""
+    """Return the sentences of valid paraphrases that have no number and ask nothing, without duplicates."""
     found: dict[str, None] = {}
     for problem in problems:
         for text in problem.valid:
-            for sentence in split_sentences(text)[:-1]:  # the last sentence usually asks
+            for sentence in split_sentences(text)[:-1]:  # the last sentence is usually the question
                 if _LEAST_WORDS <= len(sentence.text.split()) <= _MOST_WORDS and sentence.text[:1].isupper():
                     found[sentence.text.strip()] = None
     return [text for text in found if not (reading := read(text)).quantities and not reading.questions]
@@ -50,7 +50,7 @@ def harmless_sentences(problems: Iterable[SyntheticProblem]) -> list[str]:
 def with_inserted_sentences(
     questions: Sequence[tuple[str, str]], sentences: Sequence[str], *, count: int, seed: int
 ) -> Iterator[FaultyPair]:
-    """Insert sentences of other texts into questions, given as (id, text). Most of them change nothing.
+    """Insert sentences from other texts into questions, given as (id, text). Most insertions do not change the problem.
 
     >>> [pair.paraphrase for pair in with_inserted_sentences([("a", "Find x.")], ["It rains."], count=1, seed=3)]
     ['Find x. It rains.']

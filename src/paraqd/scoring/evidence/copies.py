@@ -1,6 +1,6 @@
 """Compare the numbers of two texts that differ only in numbers, one by one.
 
-Lists, ratios and formulas have too few words to tell their numbers apart, but in a copy each number has its place.
+Lists, ratios and formulas have too few words to tell their numbers apart, but in a copy, the position of a number does.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_p
 from paraqd.scoring.verdict import EvidenceKind, Span
 
 _WORD = re.compile(r"[^\W\d_]+")
-_NUMBER = re.compile(r"\d+(?:,\d{2,3})*(?:\.\d+)?(?:\s?[/:]\s?\d+(?:\.\d+)?)*")  # 3/4 and 3 : 4 are one number
+_NUMBER = re.compile(r"\d+(?:,\d{2,3})*(?:\.\d+)?(?:\s?[/:]\s?\d+(?:\.\d+)?)*")  # 3/4 or 3 : 4 is one number
 _SIGN = re.compile(r"[/:]")
 _MOST_NAMED = 3
-_JOINING = frozenset("and or to by plus times".split())  # between these, two numbers may change places
+_JOINING = frozenset("and or to by plus times".split())  # numbers that these words join may change places
 
 
 def copied_numbers(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
@@ -50,7 +50,7 @@ def copied_numbers(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def _value(text: str) -> tuple[Fraction, ...]:
-    """Return the value of a number, or the terms of a fraction or ratio in their lowest form.
+    """Return the value of a number, or each term of a fraction or ratio as a share of the sum of its terms.
 
     >>> _value("2 : 4") == _value("1:2"), _value("1,500") == _value("1500.0"), _value("3") == _value("3/1")
     (True, True, False)
@@ -65,6 +65,6 @@ def _without_numbers(text: str) -> str:
 
 
 def _words_between(text: str, first: Span, last: Span) -> bool:
-    """Return True if words tell two numbers apart, which are then not members of a list such as *5 cm and 7 cm*."""
+    """Return True if words tell two numbers apart, unlike in a list such as *5 cm and 7 cm*."""
     after = _WORD.search(text.lower(), last[1])
     return bool(set(_WORD.findall(text[first[1] : last[0]].lower())) - _JOINING - {after[0] if after else ""})

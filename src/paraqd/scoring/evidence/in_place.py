@@ -1,4 +1,4 @@
-"""Find numbers that were replaced in place: the words on both sides are the same, but the number is another."""
+"""Find numbers that were replaced in place: the words on both sides are the same, but the number is different."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraqd.scoring.evidence.matching import Amount, amounts_of
 
 _WORD = re.compile(r"[^\W\d_]+")
 _JOINED = re.compile(r"[\s,;:+&*x×-]*(?:and|or|to|by|plus|times)?[\s,;:+&*x×-]*", re.I)
-_SIDES = (2, 4, 8)  # words on each side; if few words occur twice in a text, more words may occur only once
+_SIDES = (2, 4, 8)  # numbers of words on each side; if two words are not unique in a text, more words may be
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT})
 Frame = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -28,7 +28,7 @@ def swapped_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amoun
     >>> [tuple(int(item.first.value) for item in found) for found in swapped_in_place(*map(read, texts))]
     [(5, 7, 5, 7)]
     """
-    # with more words, two sentences that changed places would look like two numbers that did
+    # with more words, two sentences that changed places would look like two numbers that changed places
     pairs = replaced_in_place(question, paraphrase, most_words=_SIDES[0])
     return [
         (a, b, b_there, a_there)
@@ -76,7 +76,7 @@ def _alike(a: Amount, b: Amount) -> bool:
 def _frames(problem: Problem) -> dict[Frame, Amount]:
     """Return the amounts of a text, keyed by the words around each, if these words occur only once.
 
-    Each amount has several keys, with different numbers of words.
+    An amount can have several keys, with different numbers of words.
     """
     words = [(match.start(), match.group()) for match in _WORD.finditer(problem.text.lower())]
     starts = [start for start, _ in words]
@@ -89,6 +89,6 @@ def _frames(problem: Problem) -> dict[Frame, Amount]:
             after = tuple(word for _, word in words[last : last + side])
             found.append(((before, after), item))
         counts = Counter(frame for frame, _ in found)
-        # at an end of the text, there are fewer words, which say too little
+        # at the beginning or end of the text, there may be too few words to identify an amount
         kept |= {frame: item for frame, item in found if counts[frame] == 1 and len(frame[0]) + len(frame[1]) > side}
     return kept

@@ -1,4 +1,4 @@
-"""Find names that are new or in the wrong place, and pronouns that do not fit. A consistent renaming is no fault."""
+"""Find names that are new or in the wrong place, and pronouns that do not fit. Consistent renaming is no fault."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPOKEN_TO = frozenset(
 )  # words before somebody who is addressed or introduced
 _TITLES = frozenset("mr mrs ms miss dr prof".split())
 _TOKEN = re.compile(r"[^\W_]+")
-_JOINED = re.compile(r"\s*(?:,|,?\s*(?:and|or|&))\s*", re.I)  # between the names of a list
+_JOINED = re.compile(r"\s*(?:,|,?\s*(?:and|or|&))\s*", re.I)  # what separates the names in a list
 _ROOT = 5  # initial letters by which other forms of a name are recognised, such as Waldos for Waldo
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
 _RELATED = {
@@ -50,9 +50,9 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
 
 
 def misplaced_names(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a name in the place of another in a copied sentence, if one of the two names is in its place elsewhere.
+    """Find a name that replaces another name in a copied sentence, if one of the two is unchanged in another place.
 
-    Otherwise, the two people may have exchanged their names.
+    If neither is unchanged, the two names may have been exchanged everywhere, which is no fault.
     """
     here, there = name_mentions(question.text), name_mentions(paraphrase.text)
     known = {name for *_, name in here} & {name for *_, name in there}
@@ -66,16 +66,16 @@ def misplaced_names(question: Problem, paraphrase: Problem) -> Iterator[Finding]
     for (name, other), (span, other_span) in sorted(pairs.items(), key=lambda pair: pair[1]):
         if name != other and {name, other} <= known and ((name, name) in pairs or (other, other) in pairs):
             became = f"{quote(question.text[slice(*span)])} became {quote(paraphrase.text[slice(*other_span)])}"
-            message = f"A name stands in the place of another: {became}."
+            message = f"A name changed: {became}."
             yield Finding("name_misplaced", EvidenceKind.ENTITY_CHANGED, (span,), (other_span,), message)
             return
 
 
 def _names_by_sentence(problem: Problem, mentions: Sequence[Mention]) -> dict[tuple[str, ...], list[Mention]]:
-    """Return the names in each sentence that has some, keyed by the sentence's words, in which all names are alike.
+    """Return the names in each sentence that has names, keyed by its words, with ``*`` in place of each name.
 
-    The names of a list (*Ann, Bob and Cara*) are sorted, because their order does not matter. Words that occur in
-    several sentences are no key.
+    The names in a list (*Ann, Bob and Cara*) are sorted, because their order does not matter, unless the sentence
+    contains a word such as *respectively*. If several sentences have the same key, all of them are left out.
     """
     found: dict[tuple[str, ...], list[Mention]] = {}
     repeated: set[tuple[str, ...]] = set()

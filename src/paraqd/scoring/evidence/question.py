@@ -70,8 +70,8 @@ _DANGLING = frozenset(
     "an the of and or if that will would does did how many much what which his their its every per than".split()
 )
 _WHOLE = (["after", "that"], ["before", "that"], ["than", "that"], ["like", "that"], ["that", "many"], ["that", "much"])
-_FOREIGN = 0.6  # the least share of unknown words in a question about something else
-_LEAST_FOREIGN = 2  # unknown topics; a single one may be another word for what the original asks
+_FOREIGN = 0.6  # the smallest share of unknown topics in a question about something else
+_LEAST_FOREIGN = 2  # the smallest number of unknown topics; a single one may be another word for what the original asks
 _NOT_TOPICS = {
     stem(word)
     for word in (
@@ -122,7 +122,7 @@ def question_findings(question: Problem, paraphrase: Problem) -> Iterator[Findin
 
 
 def _foreign_question(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    """Find a last question about things that are not in the original, after the original's own question."""
+    """Find a question about things that are not in the original, asked last, after the original's own question."""
     marked = [asked for asked in paraphrase.questions if _marked(asked)]
     if len(marked) <= sum(map(_marked, question.questions)) or marked[-1] is not paraphrase.question:
         return
@@ -152,7 +152,7 @@ def _unknown_share(topics: set[str], known: set[str]) -> float:
 def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iterator[Finding]:
     """Find units and currencies in the paraphrase's question that do not appear in the original.
 
-    The original may imply a unit: a time in the speed 54 km/h, or dollars if it speaks of cents.
+    The original may only imply a unit: the speed 54 km/h implies a time, and cents imply dollars.
     """
     asked_in = [
         mention
@@ -165,7 +165,7 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
     known = {part for unit in units for part in unit.split("/")}
     kinds = {
         dimension(unit.partition("/")[0])[0] for unit in units
-    }  # 54 km/h speaks of lengths, and only implies a time
+    }  # 54 km/h mentions a length and only implies a time
     low = question.text.lower()
     for mention in asked_in:
         unit = mention.unit.partition("/")[0]
