@@ -244,7 +244,7 @@ def test_only_the_main_process_writes_files_and_reports_progress(two):
 
 def test_the_loss_falls(two):
     steps = [float(remark.split()[1]) for stage, _, remark in two[1][0]["told"]["whole"] if remark.startswith("loss")]
-    assert steps[-1] < 1.9  # the triplet loss is 2 for a model that does not distinguish any texts
+    assert steps[-1] < 1.96  # the triplet loss is 2 for a model that does not distinguish any texts
     assert np.isfinite(steps).all()
 
 

@@ -74,7 +74,7 @@ _ORDER = re.compile(
 )
 # what the solver should do besides answering; such a clause asks for nothing about the problem
 _INSTRUCTION = re.compile(
-    r"(?:(?:show|write|give|state|list|describe|present)(?: down| out| me| us)?(?: (?:all|of|the|your|clear|every))* "
+    r"(?:(?:show|write|give|state|list|describe|present)(?: down| out| me| us)?(?: (?:all|of|the|your|clear|every|a))* "
     r"(?:work|workings?|steps?|reasons?|reasoning|method|thinking|calculations?|explanation)|"
     r"(?:explain|justify|check|defend|prove|show)(?: (?:me|us))?(?: how you (?:got|found|worked|did|solved|reached)| "
     r"(?:that )?your)\b[^.]*|tell (?:me|us) how you (?:got|found|worked|did|solved|reached)\b[^.]*)"
