@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from paraqd.reading.name_lists import not_names, people
+from paraqd.reading.name_lists import common_names, not_names, people
 from paraqd.scoring.markup import PlainText
 
 Mention = tuple[int, int, str]  # the start and the end of a name, and the name in lower case
@@ -55,10 +55,10 @@ def name_mentions(text: str) -> list[Mention]:
     In a text with capitals, a name begins with a capital. Names that are more common as ordinary words do not count in
     a text without capitals or if they occur only at the beginning of sentences. Names that are also months never count.
     """
-    cased, known, common_words = any(map(str.isupper, text)), _known(), not_names()
+    cased, known = any(map(str.isupper, text)), _known()
     found = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text)]
     found = [each for each in found if each[2] in known and (not cased or text[each[0]].isupper())]
-    doubtful = {name for *_, name in found if name in common_words}
+    doubtful = {name for *_, name in found} & _ordinary_words()
     if cased and doubtful:
         doubtful -= {name for start, _, name in found if not _STARTS.search(text[max(0, start - _BEFORE) : start])}
     return [each for each in found if each[2] not in doubtful]
@@ -67,6 +67,12 @@ def name_mentions(text: str) -> list[Mention]:
 @cache
 def _known() -> frozenset[str]:
     return frozenset(name.lower() for name in people()) - _MONTHS
+
+
+@cache
+def _ordinary_words() -> frozenset[str]:
+    """Return names that are more common as ordinary words, except those of very many people, such as *bob*."""
+    return not_names() - common_names()
 
 
 def _gender(name: str) -> str:
