@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from metamorphiclib.edits import SEED, Edit, all_edits, apply
+from metamorphiclib.fresh_texts import REMARKS
 from metamorphiclib.invariance import GOAL, PREFIXES, Flips, Pairs, exchanged, flips, make_pairs, prefixed
 from metamorphiclib.report import Outcome, Results, as_json, markdown
 
@@ -29,6 +30,7 @@ from paraqd.errors import ParaqdError
 from paraqd.progress import Progress, silent
 
 PAIRS = 500
+_PREFIXES = (*PREFIXES, *REMARKS)
 _NOTHING_DONE = 2
 Rows = Sequence[Mapping[str, Any]]
 
@@ -68,7 +70,7 @@ def _score(
     """Score everything in one call, so that one bar shows the whole run."""
     sets = [[(each.question, each.text) for each in outcome.edited] for outcome in outcomes]
     if held is not None:
-        sets += [held.all, *(prefixed(held.all, prefix) for prefix in PREFIXES), exchanged(held.all)]
+        sets += [held.all, *(prefixed(held.all, prefix) for prefix in _PREFIXES), exchanged(held.all)]
     verdicts = iter(scorer.score_pairs([pair for each in sets for pair in each], progress=progress))
     found = [[next(verdicts) for _ in each] for each in sets]
     scored = [
@@ -79,7 +81,8 @@ def _score(
         return scored, (), ()
     base, *changed, swapped = ([verdict.valid for verdict in each] for each in found[len(outcomes) :])
     changes = [
-        flips(f"*{prefix}* before both", held, base, mine, GOAL) for prefix, mine in zip(PREFIXES, changed, strict=True)
+        flips(f"*{prefix.replace('*', '')}* before both", held, base, mine, GOAL)
+        for prefix, mine in zip(_PREFIXES, changed, strict=True)
     ]
     return scored, tuple(base), (*changes, flips("the texts change places", held, base, swapped))
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Literal
 
 from metamorphiclib import name_edits, number_edits, sentence_edits, surface_edits
+from metamorphiclib.fresh_texts import SENTENCES
 
 SEED = 3407
 Make = Callable[[str, random.Random], str | None]
@@ -114,6 +115,20 @@ def all_edits(texts: Sequence[str]) -> tuple[Edit, ...]:
         Edit("cut-within", "the question is cut off within a word", "invalid", sentence_edits.cut_in_word, 0.05),
         Edit("sentence-before", "a harmless sentence is put before", "valid", sentence_edits.add_before, 0.95),
         Edit("sentence-after", "a harmless sentence is appended", "valid", sentence_edits.add_after, 0.95),
+        Edit(
+            "fresh-before",
+            "a harmless sentence by another writer is put before",
+            "valid",
+            partial(sentence_edits.add_before, sentences=SENTENCES),
+            0.95,
+        ),
+        Edit(
+            "fresh-after",
+            "a harmless sentence by another writer is appended",
+            "valid",
+            partial(sentence_edits.add_after, sentences=SENTENCES),
+            0.95,
+        ),
         Edit("names-swapped", "two names are swapped everywhere", "valid", name_edits.swap_everywhere, 0.8),
         *(Edit(name, title, "harmless", _fixed(make), 0.995) for name, title, make in _HARMLESS),
     )

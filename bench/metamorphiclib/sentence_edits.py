@@ -85,14 +85,14 @@ def break_lines(text: str) -> str | None:
     return "\n".join(text[start:end] for start, end in spans) if len(spans) > 1 else None
 
 
-def add_after(text: str, rng: random.Random) -> str | None:
+def add_after(text: str, rng: random.Random, sentences: Sequence[str] = HARMLESS) -> str | None:
     """Append a harmless sentence to a text that ends with a full stop or a question mark."""
-    return f"{text.rstrip()} {rng.choice(HARMLESS)}" if text.rstrip().endswith((".", "?", "!")) else None
+    return f"{text.rstrip()} {rng.choice(sentences)}" if text.rstrip().endswith((".", "?", "!")) else None
 
 
-def add_before(text: str, rng: random.Random) -> str:
+def add_before(text: str, rng: random.Random, sentences: Sequence[str] = HARMLESS) -> str:
     """Put a harmless sentence before a text."""
-    return f"{rng.choice(HARMLESS)} {text.lstrip()}"
+    return f"{rng.choice(sentences)} {text.lstrip()}"
 
 
 def question_sentence(text: str) -> str | None:
