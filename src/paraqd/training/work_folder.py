@@ -13,8 +13,6 @@ from paraqd.data.datasets import find
 from paraqd.data.faulty_pairs import read_faults
 from paraqd.data.writers import replace_json
 from paraqd.files import sha256_of
-from paraqd.generators.encoder import encoder_folder
-from paraqd.generators.runtime import quiet
 from paraqd.generators.train import train_generator
 from paraqd.generators.training_data import PARAPHRASES
 from paraqd.progress import Progress, silent
@@ -30,8 +28,6 @@ from paraqd.training.judge_tokens import (
 from paraqd.training.pair_files import PairFiles, prepared_pairs
 from paraqd.training.recipes import JudgeRecipe
 from paraqd.training.settings import TrainingError
-
-TOKENS = "tokens"  # the sub-folder for tokens, which both judges read
 
 
 def work_folder(out: Path, work: str | Path | None = None) -> Path:
@@ -75,22 +71,6 @@ def tokenized(
 ) -> JudgeTokens:
     """Return a file's pairs in tokenised form. The tokens are stored in ``folder``, and later calls reuse them."""
     return read_tokens(store_tokens(path, tokenizer, folder, weight, max_length=max_length, progress=progress))
-
-
-def store_all_tokens(recipe: JudgeRecipe, files: PairFiles, work: Path, *, progress: Progress = silent) -> PairFiles:
-    """Tokenise all pairs of a recipe with its encoder's tokenizer, and return the files of the tokens."""
-    from transformers import AutoTokenizer
-
-    with quiet():
-        tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
-
-        def stored(path: Path, weight: float) -> Path:
-            return store_tokens(path, tokenizer, work / TOKENS, weight, progress=progress)
-
-        return PairFiles(
-            {name: stored(path, recipe.data.train[name].weight) for name, path in files.train.items()},
-            {name: stored(path, 1.0) for name, path in files.validation.items()},
-        )
 
 
 def store_tokens(

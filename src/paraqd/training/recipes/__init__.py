@@ -287,7 +287,7 @@ def _check_settings(*tables: Mapping[str, Any]) -> None:
 def _language_judge(table: dict[str, Any]) -> LanguageJudgeSettings:
     training = table.pop("training")
     _check_settings(training)
-    return LanguageJudgeSettings(training=JudgeSettings(**training), **table)
+    return LanguageJudgeSettings(training=JudgeSettings(**training), texts=tuple(table.pop("texts")), **table)
 
 
 def _cascade(table: dict[str, Any]) -> CascadeSettings:
