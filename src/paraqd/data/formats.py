@@ -55,6 +55,7 @@ class Format(StrEnum):
     TSV = "tsv"
     JSONL = "jsonl"
     PARQUET = "parquet"
+    XLSX = "xlsx"
 
 
 class Packing(StrEnum):
@@ -79,8 +80,10 @@ _ENDINGS = {
     ".jsonl": Format.JSONL,
     ".ndjson": Format.JSONL,
     ".parquet": Format.PARQUET,
+    ".xlsx": Format.XLSX,
 }
-_KNOWN = "use .csv, .tsv, .jsonl or .parquet; the first three can end in .gz or .zst"
+_PACKED = {Format.PARQUET: "Parquet", Format.XLSX: "Excel"}  # files in these formats are already compressed
+_KNOWN = "use .csv, .tsv, .jsonl, .xlsx or .parquet; the first three can end in .gz or .zst"
 UTF8 = ("utf-8", "utf-8-sig")
 NOT_UTF8 = "not UTF-8"
 SOME_ROWS = "pass a file with at least one row"
@@ -103,22 +106,25 @@ def kind_of(path: str | Path) -> Kind:
     ending = "".join(endings[:-1][-1:] if packing else endings[-1:])
     if ending in _ENDINGS:
         kind = Kind(_ENDINGS[ending], packing)
-        if kind.format is Format.PARQUET and packing:
-            raise TableError(f"{path}: Parquet files are already compressed; remove .{packing} from the name")
+        if kind.format in _PACKED and packing:
+            raise TableError(
+                f"{path}: {_PACKED[kind.format]} files are already compressed; remove .{packing} from the name"
+            )
         return kind
-    if ending in (".xlsx", ".xls", ".ods"):
+    if ending in (".xls", ".xlsm", ".xlsb", ".ods", ".numbers"):
         raise TableError(
-            f"{path} is a spreadsheet, which paraqd cannot read or write; use CSV (UTF-8), which Excel can open and "
-            "save"
+            f"{path} is a spreadsheet that paraqd cannot read or write; save it as .xlsx or as CSV (UTF-8)"
         )
     shown = ending or "no extension"
     raise TableError(f"{path}: cannot tell the format from the name ({shown}); {_KNOWN}")
 
 
 def check_installed(kind: Kind) -> None:
-    """Raise a MissingExtraError if files of this kind need pyarrow and pyarrow is not installed."""
+    """Raise a MissingExtraError if the package that files of this kind need is not installed."""
     if kind.format is Format.PARQUET:
         require_extra("parquet", "Parquet files")
+    elif kind.format is Format.XLSX:
+        require_extra("excel", "Excel files")
     elif kind.packing is Packing.ZSTD:
         require_extra("parquet", ".zst files")
 

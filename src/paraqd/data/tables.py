@@ -1,4 +1,4 @@
-"""Read CSV, TSV, JSONL and Parquet files as a stream of rows.
+"""Read CSV, TSV, JSONL, Excel and Parquet files as a stream of rows.
 
 A file is never loaded into memory as a whole. If a file cannot be read, a `TableError` with a one-line message is
 raised.
@@ -21,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from paraqd.data.excel import copy_sheet
 from paraqd.data.formats import (
     NOT_UTF8,
     SOME_ROWS,
@@ -132,6 +133,10 @@ class Table:
         The number of rows before the damaged part of the file; later rows are not read (default: read all rows).
     lost : dict
         The reasons why row groups of a Parquet file cannot be read, keyed by the index of the row group.
+    origin : Path, optional
+        The file from which ``path`` was copied. Excel files are copied to JSONL.
+    notes : tuple of str
+        Remarks about the file, such as the sheets of a workbook that are not read.
 
     """
 
@@ -144,6 +149,8 @@ class Table:
     lenient: bool = False
     sound: int | None = None
     lost: Mapping[int, str] = field(default_factory=dict)
+    origin: Path | None = None
+    notes: tuple[str, ...] = ()
 
     def require(self, columns: Columns, roles: Sequence[str] = ("question",)) -> None:
         """Raise a TableError if a column for one of the given roles is missing."""
@@ -230,6 +237,8 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     else:
         check_installed(kind)
         table = Table(name=str(source), path=Path(source), kind=kind, lenient=lenient)
+    if kind.format is Format.XLSX:
+        return _open_workbook(table)
     if kind.format is Format.PARQUET:
         return replace(table, columns=parquet_columns(table.path))
     table = replace(table, encoding=text_encoding(table.path, table.name, kind, encoding))
@@ -246,6 +255,19 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     if not any(columns) and not any(field.strip() for _, record in _records(table) for field in record):
         raise EmptyError(f"{table.name} is empty; {SOME_ROWS}")
     return replace(table, columns=check_names(columns, table.name))
+
+
+def _open_workbook(table: Table) -> Table:
+    """Copy the rows of a workbook to a JSONL file, and return a table that reads the copy."""
+    copy = copy_sheet(table.path, table.name)
+    notes: tuple[str, ...] = ()
+    if copy.others:
+        notes = (f"{table.name}: the sheet {copy.sheet!r} is read; other sheets are ignored: {', '.join(copy.others)}",)
+    dialect = Dialect(bom=True)  # a CSV output should open in Excel
+    kind = Kind(Format.JSONL)
+    return replace(
+        table, path=copy.path, origin=table.path, kind=kind, columns=copy.columns, dialect=dialect, notes=notes
+    )
 
 
 def _names_in(table: Table, first: Iterable[str] | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Write rows to CSV, TSV, JSONL and Parquet files; the same rows always produce the same bytes."""
+"""Write rows to CSV, TSV, JSONL, Excel and Parquet files; the same rows always produce the same bytes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from paraqd.data.excel import open_workbook
 from paraqd.data.formats import (
     STANDARD_INPUT,
     Format,
@@ -62,7 +63,9 @@ class Writer(Protocol):
 def check_writable(path: str | Path) -> Kind:
     """Return the kind of an output file; raise a TableError if the file cannot be written."""
     if str(path) == STANDARD_INPUT:
-        raise TableError(f"the output must be a file: use {named('out', 'NAME.csv')} (or .tsv, .jsonl, .parquet)")
+        raise TableError(
+            f"the output must be a file: use {named('out', 'NAME.csv')} (or .tsv, .jsonl, .xlsx, .parquet)"
+        )
     path, kind = Path(path), kind_of(path)
     check_installed(kind)
     if path.is_dir():
@@ -136,6 +139,9 @@ def open_writer(
     with ExitStack() as stack:
         if kind.format is Format.PARQUET:
             yield stack.enter_context(_open_parquet(path, schema, metadata))
+            return
+        if kind.format is Format.XLSX:
+            yield stack.enter_context(open_workbook(path, schema, metadata))
             return
         raw = stack.enter_context(open(path, "wb"))
         stream: Any = raw

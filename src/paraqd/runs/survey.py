@@ -197,6 +197,9 @@ def survey(
     notes: tuple[str, ...] = ()
     if links:
         notes = (of_files(f"{source.shown(links[0])} points outside the folder and is not followed", len(links)),)
+    remarks = [note for file in files if file.table is not None for note in file.table.notes]
+    if remarks:
+        notes += (of_files(remarks[0], len(remarks)),)
     hashed = alone and isinstance(files[0].entry.state, str)
     return Inputs(source, tuple(files), pieces, _common_types(files), size, notes, hashed)
 
@@ -224,7 +227,9 @@ def _is_input(source: Location, name: str) -> bool:
 
 
 def _path_of(source: Location, file: InputFile) -> Path:
-    return file.table.path if file.table is not None else Path(source.path(file.entry.name))
+    if file.table is None:
+        return Path(source.path(file.entry.name))
+    return file.table.origin or file.table.path
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Serve verdicts over HTTP, and let people review them in a browser."""
