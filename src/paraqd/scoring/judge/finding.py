@@ -54,9 +54,11 @@ def _spans(text: str, places: Sequence[Place], least: float = 0.0) -> tuple[Span
     """Merge the places at fault into spans of whole words, and return the three most certain spans in text order."""
     found: list[tuple[float, int, int]] = []
     for place in sorted({place for place in places if place.fault > least and place.end > place.start}):
-        if text[place.start : place.end] in _STOPS:
+        words = text[place.start : place.end].strip()  # some tokens begin with a space
+        if not words or words in _STOPS:
             continue
-        start, end = _whole_words(text, place.start, place.end)
+        begin = text.index(words, place.start)
+        start, end = _whole_words(text, begin, begin + len(words))
         if found and start - found[-1][2] <= _GAP and _STOPS.isdisjoint(text[found[-1][2] : start]):
             fault, first, last = found.pop()
             found.append((max(fault, place.fault), first, max(last, end)))
