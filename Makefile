@@ -38,6 +38,10 @@ $(VENV)/.all: $(VENV)/.core
 	@touch $@
 
 setup: $(VENV)/.all
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || \
+		echo "Without Chromium, the browser tests are skipped. On Debian, run: apt-get install chromium"
+	@test -n "$$(ls /usr/lib/postgresql/*/bin/initdb 2> /dev/null)" || command -v initdb > /dev/null || \
+		echo "Without PostgreSQL, its storage tests are skipped. On Debian, run: apt-get install postgresql"
 
 demo: $(VENV)/.core
 	@$(BIN)/python -m paraqd.cli.demo
