@@ -107,7 +107,8 @@ class TestNotInstalled:
     def test_one_line_says_what_to_do(self, here, fails, command):
         line = fails(*command, "--judge", "cascade")
         assert line.endswith(
-            "the language-model judge is not installed: pip install paraqd-judge-lm, or pass --judge small"
+            "the language-model judge is not installed: pip install paraqd-judge-lm "
+            "(in a clone, pip install models/paraqd-judge-lm), or pass --judge small"
         )
 
     def test_the_small_judge_needs_nothing(self, here):

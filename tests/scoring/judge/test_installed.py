@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("site")
 def test_no_package():
     assert installed_judge() is None
     assert Scorer.load().signature == Scorer.load(judge="small").signature
-    with pytest.raises(ModelError, match=r"not installed: pip install paraqd-judge-lm, or pass judge='small'$"):
+    with pytest.raises(ModelError, match=r"pip install models/paraqd-judge-lm\), or pass judge='small'$"):
         Scorer.load(judge="cascade")
     with as_options(), pytest.raises(ModelError, match=r"or pass --judge small$"):
         Scorer.load(judge="large")

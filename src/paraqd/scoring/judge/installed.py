@@ -47,8 +47,8 @@ def required_judge() -> ModelFolder:
     folder = installed_judge()
     if folder is None:
         raise ModelError(
-            f"the language-model judge is not installed: pip install {PACKAGE} (in a clone: pip install models/{PACKAGE}), "
-            f"or pass {named('judge', 'small')}"
+            f"the language-model judge is not installed: pip install {PACKAGE} "
+            f"(in a clone, pip install models/{PACKAGE}), or pass {named('judge', 'small')}"
         )
     return folder
 
