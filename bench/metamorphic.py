@@ -64,6 +64,11 @@ def _in_pairs(edit: Edit) -> bool:
     return edit.group == "valid" or edit.name in {"unit-space", "quotes", "comma-no-space", "operator-spaces"}
 
 
+def _on_one_line(text: str) -> str:
+    """Return a text as Markdown can show it in a table."""
+    return " ".join(text.replace("*", "").split())
+
+
 def _score(
     scorer: Scorer, outcomes: Sequence[Outcome], held: Pairs | None, progress: Progress
 ) -> tuple[list[Outcome], tuple[bool, ...], tuple[Flips, ...]]:
@@ -81,7 +86,7 @@ def _score(
         return scored, (), ()
     base, *changed, swapped = ([verdict.valid for verdict in each] for each in found[len(outcomes) :])
     changes = [
-        flips(f"*{prefix.replace('*', '')}* before both", held, base, mine, GOAL)
+        flips(f"*{' '.join(prefix.replace('*', '').split())}* before both", held, base, mine, GOAL)
         for prefix, mine in zip(_PREFIXES, changed, strict=True)
     ]
     return scored, tuple(base), (*changes, flips("the texts change places", held, base, swapped))

@@ -29,6 +29,13 @@ def dropped(one, other):
         "Use pencil and paper to solve it, please.",
         "Question 12: Try to be exact.",
         "Tip: make a table first.",
+        "Q12)",
+        "The sun was warm.",
+        "Maths club, level B\n",
+        "Worksheet 31\n\n",
+        "[2 points]",
+        "Allowed time: 3 minutes.",
+        "Here it comes, dear friends:",
     ],
 )
 def test_a_remark_before_both_texts_is_dropped(remark):
@@ -54,8 +61,8 @@ def test_a_remark_after_both_texts_is_dropped(remark):
         ("Please count the marbles.", "Please count the marbles."),  # the rest is about marbles too
         ("You flip two coins.", "You flip two coins."),
         ("Think of three digits.", "Think of three digits."),
-        ("This is a square.", "This is a square."),
-        ("The sun was warm.", "The sun was warm."),  # not addressed to the reader
+        ("Allowed time: 12 minutes.", "Allowed time: 12 minutes."),  # the rest has the same number
+        ("For the marbles:", "For the marbles:"),
     ],
 )
 def test_everything_else_is_kept(one, other):

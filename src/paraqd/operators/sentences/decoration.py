@@ -1,9 +1,11 @@
-"""Add or remove a harmless phrase about the weather, the place or a hobby, or a phrase addressed to the reader."""
+"""Add or remove a heading or a harmless phrase about the weather, the place or a hobby, or to the reader."""
 
 from __future__ import annotations
 
 import random
 import re
+from functools import cache
+from pathlib import Path
 
 from paraqd.operators.base import Operator, Resources
 from paraqd.operators.text import delete
@@ -55,6 +57,7 @@ _CLOSING = (
     "The teacher smiled at the class.|Dinner was almost ready.|Nobody was in a hurry.|The evening was calm.|"
     "Somewhere a clock was ticking."
 ).split("|")
+_LIST = Path(__file__).parents[1] / "files" / "harmless_sentences.txt"  # kind and text, separated by a tab
 PHRASES = (*_WHEN, *_WHERE, *_WHO, *_SCENE, *_TO_READER, *_HINTS, *_CLOSING)
 
 _PEOPLE = "man|woman|boys?|girls?|shopkeeper|farmers?|baker|teacher|children|family|friends?|trader|mother|father"
@@ -98,12 +101,18 @@ class Decoration(Operator):
         # phrases to the reader and closing remarks are usually tried last, because they fit nearly everywhere
         kinds.insert(0 if rng.random() < 0.2 else len(kinds), _to_reader)
         kinds.insert(0 if rng.random() < 0.35 else len(kinds), _at_end)
+        kinds.insert(0 if rng.random() < 0.15 else len(kinds), _heading)
         for kind in kinds:
             made = kind(problem, rng)
             typed = made if made is None or problem.cased else made.lower()
-            if typed is not None and same_quantities(problem.quantities, read(typed).quantities):
+            if typed is not None and _asks_the_same(problem, read(typed)):
                 return typed
         return None
+
+
+def _asks_the_same(problem: Problem, made: Problem) -> bool:
+    asked = [each.question.target if each.question else None for each in (problem, made)]
+    return asked[0] == asked[1] and same_quantities(problem.quantities, made.quantities)
 
 
 def _at_start(problem: Problem, rng: random.Random) -> str | None:
@@ -133,12 +142,27 @@ def _scene(problem: Problem, rng: random.Random) -> str | None:
 
 def _to_reader(problem: Problem, rng: random.Random) -> str | None:
     before = rng.random() < 0.5
-    return _insert_sentence(rng.choice(_HINTS if before else _TO_READER), problem, before_question=before)
+    phrases = (*_HINTS, *listed_phrases("between")) if before else (*_TO_READER, *listed_phrases("before"))
+    return _insert_sentence(rng.choice(phrases), problem, before_question=before)
 
 
 def _at_end(problem: Problem, rng: random.Random) -> str | None:
     text = problem.text.rstrip()
-    return f"{text} {rng.choice(_CLOSING)}" if re.search(r"(?:\w{2}|[)%]) ?[.?!]$", text) else None
+    phrases = (*_CLOSING, *listed_phrases("after"), *listed_phrases("closing"))
+    return f"{text} {rng.choice(phrases)}" if re.search(r"(?:\w{2}|[)%]) ?[.?!]$", text) else None
+
+
+def _heading(problem: Problem, rng: random.Random) -> str | None:
+    heading = rng.choice(listed_phrases("heading"))
+    between = " " if heading[-1] in ".:!?)]" and rng.random() < 0.5 else "\n"
+    return f"{heading}{between}{problem.text.lstrip()}"
+
+
+@cache
+def listed_phrases(kind: str) -> tuple[str, ...]:
+    """Return the listed phrases of a kind: ``before``, ``between``, ``after``, ``heading`` or ``closing``."""
+    rows = (line.split("\t") for line in _LIST.read_text(encoding="utf-8").splitlines())
+    return tuple(text for each, text in rows if each == kind)
 
 
 def _remove_phrases(problem: Problem, rng: random.Random) -> str | None:
