@@ -30,7 +30,7 @@ from paraqd.data.datasets import find, load_pairs, written_split
 from paraqd.data.faulty_pairs import FaultyPair, written_faults
 from paraqd.data.synthetic import problem_pairs
 from paraqd.data.tables import open_table
-from paraqd.evaluation.suggestion import narrowest_band
+from paraqd.evaluation.suggestion import RIGHT, narrowest_band
 from paraqd.scoring.decisions import Band
 from paraqd.training.fusion_fitting import is_across
 from paraqd.training.judge_corpus import choosing_half, synthetic_problems_of
@@ -38,6 +38,7 @@ from paraqd.training.judge_corpus import choosing_half, synthetic_problems_of
 SEED = 3407
 MOST = 250  # pairs per set and label
 FOLDS = 5
+SCALE = 1000  # the ends of a band have three decimals
 MODELS = (("default", "small"), ("default", "cascade"), ("default", "large"), ("reading", None))
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -76,9 +77,18 @@ def scores_of(scorer: Scorer, pairs: Sequence[FaultyPair], cache: Path) -> list[
     return kept[key]
 
 
-def outward(band: Band) -> Band:
-    """Return a band with two decimals that contains the given band."""
-    return Band(floor(band.low * 100) / 100, ceil(band.high * 100) / 100)
+def short_band(scores: Floats, labels: Bools, weights: Floats, threshold: float) -> Band | None:
+    """Return the narrowest band, widened until its ends have three decimals and 95 % outside it are right."""
+    found = narrowest_band(scores, labels, threshold, weights=weights)
+    if found is None:
+        return None
+    low, high = floor(found.low * SCALE), ceil(found.high * SCALE)
+    while low > -SCALE and high < SCALE:
+        band = Band(low / SCALE, high / SCALE)
+        if measured(in_band(scores, band), (scores > threshold) == labels, weights)[0] >= RIGHT:
+            return band
+        low, high = low - 3, high + 1  # the same step in probability on both sides
+    return None
 
 
 def measured(inside: Bools, right: Bools, weights: Floats) -> tuple[float, float]:
@@ -92,9 +102,9 @@ def held_out(scores: Floats, labels: Bools, weights: Floats, questions: Sequence
     inside = np.zeros(len(scores), dtype=bool)
     for fold in range(FOLDS):
         rest = folds != fold
-        band = narrowest_band(scores[rest], labels[rest], threshold, weights=weights[rest])
+        band = short_band(scores[rest], labels[rest], weights[rest], threshold)
         if band is not None:
-            inside[~rest] = in_band(scores[~rest], outward(band))
+            inside[~rest] = in_band(scores[~rest], band)
     return inside
 
 
@@ -122,11 +132,10 @@ def main() -> None:
         scores = np.array(scores_of(scorer, pairs, arguments.cache))
         right = (scores > scorer.threshold) == labels
         cells = [scorer.signature.split("|", 1)[1].replace("|", " "), f"{(weights * right).sum():.1%}"]
-        band = narrowest_band(scores, labels, scorer.threshold, weights=weights)
+        band = short_band(scores, labels, weights, scorer.threshold)
         if band is None:
             cells += ["none"] + ["–"] * (4 + len(sets))
         else:
-            band = outward(band)
             inside = in_band(scores, band)
             left_out = held_out(scores, labels, weights, [pair.id for pair in pairs], scorer.threshold)
             cells.append(str(band))
