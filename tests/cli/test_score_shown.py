@@ -44,6 +44,7 @@ class TestWhatIsShown:
             "written": 2,
             "valid": 2,
             "invalid": 2,
+            "review": 0,
             "errors": 0,
             "warned": 0,
             "faults": {"number_added": 1, "number_lost": 1},
@@ -53,6 +54,7 @@ class TestWhatIsShown:
             "problems": [],
             "empty_files": 0,
             "threshold": 0.5,
+            "band": None,
             "signature": "paraqd:test|model:digits@00000000|mode:fused|threshold:0.5",
         }
 

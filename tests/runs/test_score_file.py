@@ -76,7 +76,7 @@ def test_an_interrupt_says_what_is_kept(here):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"only": "good"}, "choose valid or invalid"),
+        ({"only": "good"}, "choose valid, invalid or review"),
         ({"engine": "steam"}, "choose local or ray"),
         ({"workers": 0}, "at least one"),
         ({"address": "auto"}, "pass engine='ray'"),

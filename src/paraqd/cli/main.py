@@ -43,11 +43,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     """Run the command and return its exit code. Report an error in one line."""
     try:
+        from paraqd.cli.options import with_optional_values
         from paraqd.cli.program import COMMANDS, program
 
         only = arguments[0] if arguments and arguments[0] in COMMANDS else None
         with as_options():
-            code = program(only)(args=arguments, prog_name="paraqd", standalone_mode=False)
+            code = program(only)(args=with_optional_values(arguments), prog_name="paraqd", standalone_mode=False)
         return code if isinstance(code, int) else _DONE
     except BrokenPipeError:
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from paraqd.scoring.decisions import Band
     from paraqd.scoring.scorer import Scorer
 
+_NUMBERS = re.compile(r"(?=.*\d)[-+.,;\d\s]+")
 # the panels that group options in the help
 FILES, MODELS, OUTPUT, SPEED, TRAINING = "Files", "Models and data", "Output", "Speed", "Training"
 
@@ -95,6 +98,16 @@ Threshold = Annotated[
         help="A pair is valid if its score is above this threshold. Default: the model's threshold (0.5).",
     ),
 ]
+MEASURED = "measured"  # the value of --review without LOW,HIGH
+Review = Annotated[
+    str | None,
+    typer.Option(
+        "--review",
+        metavar="[LOW,HIGH]",
+        help="Add a column decision, which is review if the score lies from LOW to HIGH. Without LOW,HIGH: the band "
+        "that was measured for the shipped model, outside which 95 % of the verdicts are right.",
+    ),
+]
 DataDir = Annotated[
     str | None,
     typer.Option(
@@ -175,6 +188,41 @@ def checked_threshold(threshold: float | None) -> float | None:
     if threshold is not None and not -1 <= threshold <= 1:  # this condition also rejects NaN
         raise typer.BadParameter(f"--threshold {threshold}: choose a number from -1 to 1")
     return threshold
+
+
+def with_optional_values(arguments: Sequence[str]) -> list[str]:
+    """Return command-line arguments in which ``--review`` always has a value.
+
+    ``--review`` takes a value only if two numbers follow, so that the name of a file can follow as well.
+
+    >>> with_optional_values(["score", "--review", "in.csv", "-o", "out.csv"])
+    ['score', '--review=measured', 'in.csv', '-o', 'out.csv']
+    >>> with_optional_values(["score", "in.csv", "--review", "-0.2,0.8"])
+    ['score', 'in.csv', '--review=-0.2,0.8']
+    """
+    found: list[str] = []
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        if argument == "--":  # only names of files follow
+            return [*found, argument, *rest]
+        if argument == "--review":
+            argument = f"--review={rest.pop(0) if rest and _NUMBERS.fullmatch(rest[0]) else MEASURED}"
+        found.append(argument)
+    return found
+
+
+def review_of(value: str | None) -> bool | Band:
+    """Return what the value of ``--review`` asks for; raise a usage error if it is not a band."""
+    from paraqd.errors import ArgumentError
+    from paraqd.scoring.decisions import Band
+
+    if value is None or value == MEASURED:
+        return value is not None
+    try:
+        return Band.parse(value)
+    except ArgumentError as error:
+        raise typer.BadParameter(f"--review: {error}") from None
 
 
 def load_scorer(

@@ -21,6 +21,7 @@ from paraqd.cli.options import (
     PairsInput,
     ParaphraseColumn,
     QuestionColumn,
+    Review,
     Threshold,
 )
 from paraqd.cli.run_options import EngineName, run_command, running, say_problems
@@ -34,7 +35,7 @@ EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
 _FILES_NAMED = 5
 _VERDICT_WIDTH = len("not scored")
-_STYLES = {"valid": "green", "invalid": "red", "not scored": "yellow", "with warnings": "yellow"}
+_STYLES = {"valid": "green", "invalid": "red", "review": "yellow", "not scored": "yellow", "with warnings": "yellow"}
 
 
 class Only(StrEnum):
@@ -42,6 +43,7 @@ class Only(StrEnum):
 
     valid = "valid"
     invalid = "invalid"
+    review = "review"
 
 
 @run_command
@@ -61,6 +63,7 @@ def score(
     mode: ModeName = Mode.fused,
     judge: JudgeName = None,
     threshold: Threshold = None,
+    review: Review = None,
     only: Annotated[Only | None, typer.Option(help="Keep only the rows with this verdict.")] = None,
     why: Annotated[
         bool,
@@ -114,10 +117,13 @@ def score(
     error and signature. To resume an interrupted run, repeat the command. If the input is a folder, the output is a
     folder of Parquet parts.
     """
-    from paraqd.cli.options import checked_threshold, load_scorer
+    from paraqd.cli.options import checked_threshold, load_scorer, review_of
     from paraqd.data.tables import Columns
     from paraqd.runs.score import Model, score_file
 
+    wanted_review = review_of(review)
+    if only is Only.review and not wanted_review:
+        raise typer.BadParameter("--only review needs --review")
     if out == "-":
         raise typer.BadParameter("-o - is not a file: to print JSON lines, pass --json without -o")
     several = (run["workers"] or 1) > 1 or run["engine"] is EngineName.ray
@@ -128,7 +134,7 @@ def score(
         scorer = Model(model, mode.value, checked_threshold(threshold), skip, judge and judge.value)
     else:
         scorer = load_scorer(model, mode, threshold, threads=threads, skip=skip, judge=judge)
-    show = _json_lines if as_json else _Grid()
+    show = _json_lines if as_json else _Grid(review=bool(wanted_review))
     with running(run, quiet=quiet, rows_on_terminal=out is None) as options:
         report = score_file(
             source,
@@ -137,6 +143,7 @@ def score(
             scorer=scorer,
             columns=Columns(question=question_column, paraphrase=paraphrase_column),
             only=only.value if only else None,
+            review=wanted_review,
             why=why,
             threads=threads,
             keep_going=keep_going,
@@ -190,8 +197,9 @@ def _json_lines(rows: list[ScoredRow], total: int) -> None:
 class _Grid:
     """A table that is printed in several blocks with the same column widths."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, review: bool) -> None:
         self._begun = False
+        self._review = review
 
     def __call__(self, rows: list[ScoredRow], total: int) -> None:
         from rich.table import Table
@@ -207,8 +215,10 @@ class _Grid:
         grid.add_column("paraphrase and evidence", width=room)
         for each in rows:
             name = _verdict_name(each.verdict)
+            if self._review and name != "not scored":
+                name = str(each.row["decision"])
             score = "" if isinstance(each.verdict, str) else f"{each.verdict.score:.2f}"
-            text = _texts(each.paraphrase, each.verdict, room)
+            text = _texts(each.paraphrase, each.verdict, room, _STYLES[name])
             grid.add_row(str(each.number), score, Text(name, style=_STYLES[name]), text)
         if grid.row_count:
             self._begun = True
@@ -221,7 +231,7 @@ def _verdict_name(verdict: Verdict | str) -> str:
     return "valid" if verdict.valid else "invalid"
 
 
-def _texts(paraphrase: object, verdict: Verdict | str, room: int) -> Any:
+def _texts(paraphrase: object, verdict: Verdict | str, room: int, style: str) -> Any:
     """Return the beginning of the paraphrase, followed by lines with the first piece of evidence and the warnings."""
     from rich.text import Text
 
@@ -233,7 +243,7 @@ def _texts(paraphrase: object, verdict: Verdict | str, room: int) -> Any:
     messages = [verdict] if isinstance(verdict, str) else [piece.message for piece in verdict.evidence]
     if messages:
         more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
-        text.append(f"\n{visible(messages[0])}{more}", style=_STYLES[_verdict_name(verdict)])
+        text.append(f"\n{visible(messages[0])}{more}", style=style)
     for warning in () if isinstance(verdict, str) else verdict.warnings:
         text.append(f"\n{visible(warning)}", style="yellow")
     return text
@@ -260,6 +270,8 @@ def show_counts(report: ScoreReport, only: str | None, *, on_stderr: bool) -> No
     add("invalid", report.invalid)
     for kind, number in report.faults.items():
         grid.add_row(Text(f"  {kind}", style="dim"), f"{number:,}", "")
+    if report.band is not None:
+        add("review", report.review)
     if report.errors:
         add("not scored", report.errors)
     if report.warned:

@@ -24,11 +24,13 @@ from paraqd.runs.score_rows import (
     CHUNK,
     NAMED_ROWS,
     RECORD,
+    VERDICTS,
     Counts,
     PairScorer,
     is_wanted,
 )
 from paraqd.runs.survey import Inputs
+from paraqd.scoring.decisions import Band, Review, band_for
 
 __all__ = ["Model", "ScoreReport", "ScoredRow", "score_file"]
 
@@ -39,7 +41,8 @@ UTF8 = ("utf-8", "utf-8-sig")
 class ScoreReport:
     """The result of scoring a file or a folder.
 
-    ``written`` is the number of rows in the output, and ``warned`` is the number of rows with warnings. ``faults``
+    ``written`` is the number of rows in the output, and ``warned`` is the number of rows with warnings. ``review`` is
+    the number of rows for review, which count neither as valid nor as invalid, and ``band`` is their band. ``faults``
     counts the invalid rows by kind of evidence, the most common kind first. ``error_rows`` lists the file, row number
     and reason for up to a thousand rows that could not be scored. ``damage`` contains one line for each row group that
     cannot be read, and ``problems`` one line for each file that cannot be read to its end. ``resumed`` is the number of
@@ -57,6 +60,8 @@ class ScoreReport:
     errors: int
     warned: int
     faults: Mapping[str, int]
+    review: int = 0
+    band: Band | None = None
     error_rows: tuple[tuple[str, int, str], ...] = ()
     damage: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -73,6 +78,7 @@ class ScoreReport:
             "written": self.written,
             "valid": self.valid,
             "invalid": self.invalid,
+            "review": self.review,
             "errors": self.errors,
             "warned": self.warned,
             "faults": dict(self.faults),
@@ -82,6 +88,7 @@ class ScoreReport:
             "problems": list(self.problems),
             "empty_files": self.empty_files,
             "threshold": self.threshold,
+            "band": None if self.band is None else [self.band.low, self.band.high],
             "signature": self.signature,
         }
 
@@ -97,6 +104,7 @@ def score_file(
     threshold: float | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     only: str | None = None,
+    review: Review = None,
     why: bool = False,
     threads: int | None = None,
     keep_going: bool = False,
@@ -133,7 +141,10 @@ def score_file(
     columns : Columns
         The column names.
     only : str, optional
-        Write only the rows with this verdict, ``valid`` or ``invalid``.
+        Write only the rows with this verdict: ``valid``, ``invalid`` or, with a band, ``review``.
+    review : bool, Band or (low, high), optional
+        Add the column ``decision``, which is ``review`` if the score lies in a band of uncertain scores, and otherwise
+        ``valid`` or ``invalid``. True takes the band that was measured for the shipped model. The scores do not change.
     why : bool
         Add the column ``why``, which states the evidence and the warnings in sentences.
     threads : int, optional
@@ -163,8 +174,10 @@ def score_file(
 
     """
     check_options(options)
-    if only not in (None, "valid", "invalid"):
-        raise TableError(f"{named('only', only)}: choose valid or invalid")
+    if only not in (None, *VERDICTS):
+        raise TableError(f"{named('only', only)}: choose valid, invalid or review")
+    if only == "review" and review in (None, False):
+        raise TableError(f"{named('only', only)} needs {named('review')}")
     place = Location.at(source)
     output = Output.at(place, out, **options)
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
@@ -179,7 +192,8 @@ def score_file(
     if out is None and several:
         raise TableError(f"several workers need an output: pass {named('out', 'NAME.csv')} or another file or folder")
     model, loaded = _loaded(_model(scorer, mode, judge, threshold), threads, several=several)
-    names = ScoreColumns(columns, why, overwrite_columns)
+    band = band_for(review, loaded, loaded.threshold)
+    names = ScoreColumns(columns, why, overwrite_columns, band is not None)
     inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)
     for line in names.notes():
         options.get("say", ignore)(line)
@@ -193,6 +207,7 @@ def score_file(
         settings |= {"choice_of_rows": only or "all", "set_of_columns": list(schema)}
     else:  # the parts of a file output contain only verdicts
         settings |= {"form_of_verdicts": list(RECORD)}
+    settings |= {} if band is None else {"band_for_review": str(band)}
     settings |= {"encoding": options.get("encoding"), **({"choice_to_keep_going": True} if keep_going else {})}
     job = ScoreJob(
         reader=replace(inputs.reader, lenient=True),
@@ -204,6 +219,7 @@ def score_file(
         model=model,
         identity=loaded.signature,
         loaded=loaded,
+        band=band,
     )
     work = Work(
         command="score",
@@ -211,26 +227,27 @@ def score_file(
         inputs=inputs,
         settings=settings,
         schema=schema,
-        metadata={"signature": loaded.signature},
+        metadata={"signature": job.signature},
         job=lambda parts: replace(job, parts=Shown(show, inputs.rows) if out is None and show else parts),
         count=lambda piece, facts: counts.include(place.shown(piece.file), facts),
-        totals=lambda: {**counts.to_dict(), "signature": loaded.signature},
+        totals=lambda: {**counts.to_dict(), "signature": job.signature},
         problems=lambda: counts.unread,
-        join=lambda pieces: _joined(job, pieces, schema, inputs, target, loaded.signature),
+        join=lambda pieces: _joined(job, pieces, schema, inputs, target, job.signature),
         dialect=_dialect(inputs),
     )
     outcome = carry_out(work, output, options)
     if target is not None:
-        counts.written = {None: counts.rows, "valid": counts.valid, "invalid": counts.invalid}[only]
-    return _report(counts, outcome, place.given, str(out or ""), loaded)
+        counts.written = counts.rows if only is None else getattr(counts, only)
+    return _report(counts, outcome, place.given, str(out or ""), loaded.threshold, job)
 
 
-def _report(counts: _Sums, outcome: Outcome, source: str, out: str, scorer: PairScorer) -> ScoreReport:
+def _report(counts: _Sums, outcome: Outcome, source: str, out: str, threshold: float, job: ScoreJob) -> ScoreReport:
     return ScoreReport(
         source=source,
         out=out,
-        signature=scorer.signature,
-        threshold=scorer.threshold,
+        signature=job.signature,
+        threshold=threshold,
+        band=job.band,
         **counts.to_dict(),
         error_rows=tuple(sorted(counts.error_places)),
         damage=tuple(sorted(counts.damage)),
@@ -295,8 +312,8 @@ class _Sums(Counts):
         self._sound[file] += facts["rows"] - facts.get("lost", 0)
         if len(self.damage) < NAMED_ROWS:
             self.damage |= {f"{file}, {line}" for line in facts.get("damage", ())}
-        for name in ("rows", "written", "valid", "invalid", "errors", "warned"):
-            setattr(self, name, getattr(self, name) + facts[name])
+        for name in ("rows", "written", "valid", "invalid", "review", "errors", "warned"):
+            setattr(self, name, getattr(self, name) + facts.get(name, 0))
         self.faults.update(facts["faults"])
         room = NAMED_ROWS - len(self.error_places)
         self.error_places += [(file, row, why) for row, why in facts["error_rows"][:room]]

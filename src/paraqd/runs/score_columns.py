@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from paraqd.data.formats import TableError
 from paraqd.data.tables import Columns, Table
 from paraqd.data.writers import Schema
 from paraqd.parameters import named
-from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, WHY
+from paraqd.runs.score_rows import ADDED, DECISION, WHY
 from paraqd.runs.survey import Inputs, of_files
 
 
@@ -20,22 +21,26 @@ class ScoreColumns:
 
     `check` is called for each file and fills the following fields. ``variants`` maps files that capitalise the column
     names differently to their column names. ``scored`` contains the files whose column ``why`` comes from an earlier
-    scoring run, and ``noted`` contains the files whose column ``why`` has a different origin. ``unnamed`` contains the
-    files with several unnamed columns.
+    scoring run, and ``noted`` contains the files whose column ``why`` has a different origin. ``decided`` contains the
+    files whose column ``decision`` comes from an earlier scoring run. ``unnamed`` contains the files with several
+    unnamed columns.
     """
 
     columns: Columns
     why: bool = False
     overwrite: bool = False
+    review: bool = False
     variants: dict[str, Columns] = field(default_factory=dict)
     scored: set[str] = field(default_factory=set)
     noted: set[str] = field(default_factory=set)
+    decided: set[str] = field(default_factory=set)
     unnamed: set[str] = field(default_factory=set)
 
     @property
     def added(self) -> Mapping[str, type]:
         """The columns that scoring adds, with their types."""
-        return ADDED_WITH_WHY if self.why else ADDED
+        more = {**({DECISION: str} if self.review else {}), **({WHY: str} if self.why else {})}
+        return {"score": float, "valid": bool, **more, **ADDED}
 
     def of(self, file: str) -> Columns:
         """Return the column names as spelled in a file."""
@@ -61,6 +66,8 @@ class ScoreColumns:
             self.variants[table.name] = names
         if WHY in table.columns and not self.why:
             (self.scored if _is_from_scoring(table.columns, names) else self.noted).add(table.name)
+        if not self.review and ("valid", DECISION) in pairwise(table.columns):
+            self.decided.add(table.name)
         if table.columns.count("") > 1:
             self.unnamed.add(table.name)
 
@@ -82,6 +89,12 @@ class ScoreColumns:
                 f"{first} has a column {WHY!r} from an earlier scoring, which is dropped ({named('why')} adds it again)"
             )
             lines.append(of_files(line, len(self.scored)))
+        if self.decided:
+            line = (
+                f"{min(self.decided)} has a column {DECISION!r} from an earlier scoring, which is dropped "
+                f"({named('review')} adds it again)"
+            )
+            lines.append(of_files(line, len(self.decided)))
         if self.unnamed:
             line = f"warning: {min(self.unnamed)} has several columns without a name; only the last of them is kept"
             lines.append(of_files(line, len(self.unnamed)))
@@ -97,10 +110,17 @@ class ScoreColumns:
         pairs += [(names.paraphrase, self.columns.paraphrase) for names in self.variants.values()]
         return {here: there for here, there in pairs if here != there and there in rest and here not in rest}
 
+    def replaced(self, file: str) -> set[str]:
+        """Return the columns of a file that are not copied to the output."""
+        earlier = {*({WHY} if file in self.scored else ()), *({DECISION} if file in self.decided else ())}
+        return {*self.added, *earlier}
+
     def schema(self, inputs: Inputs) -> Schema:
         """Return the output columns with their types: the input columns, followed by the columns that scoring adds."""
         renamed = self.renamed(inputs)
         replaced = {*self.added, *({WHY} if self.scored and not self.noted else ())}
+        if self.decided and len(self.decided) == len(inputs.files):
+            replaced.add(DECISION)
         own = {renamed.get(name, name): kind for name, kind in inputs.types.items() if name not in replaced}
         return {**own, **self.added}
 
@@ -120,5 +140,5 @@ def _is_from_scoring(names: Sequence[str], columns: Columns) -> bool:
     False
     """
     place = names.index(WHY) if WHY in names else 0
-    ours = place and tuple(names[place - 1 : place + 2]) == ("valid", WHY, "evidence")
+    ours = place and tuple(names[place - 1 : place + 2]) in (("valid", WHY, "evidence"), (DECISION, WHY, "evidence"))
     return bool(ours) and WHY not in (columns.question, columns.paraphrase)

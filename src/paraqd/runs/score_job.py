@@ -16,7 +16,6 @@ from paraqd.runs.parts import Facts, Parts
 from paraqd.runs.pieces import Piece, Reader, UnreadableError
 from paraqd.runs.score_columns import ScoreColumns
 from paraqd.runs.score_rows import (
-    WHY,
     Counts,
     PairScorer,
     added_columns,
@@ -25,6 +24,7 @@ from paraqd.runs.score_rows import (
     is_wanted,
     scored_chunks,
 )
+from paraqd.scoring.decisions import Band
 from paraqd.scoring.verdict import Verdict
 
 Scored = list[Verdict | str]
@@ -100,6 +100,12 @@ class ScoreJob:
     model: Model | None
     identity: str
     loaded: PairScorer | None = None
+    band: Band | None = None
+
+    @property
+    def signature(self) -> str:
+        """The signature in the output, which also names the band for review."""
+        return self.identity if self.band is None else f"{self.identity}|review:{self.band}"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "loaded": None}
@@ -113,7 +119,7 @@ class ScoreJob:
 
     def full_row(self, file: str, row: Row, record: Mapping[str, Any], signature: str) -> Row:
         """Return an input row with the columns that scoring adds. Columns from an earlier scoring run are replaced."""
-        gone = {*self.columns.added, *({WHY} if file in self.columns.scored else ())}
+        gone = self.columns.replaced(file)
         own = {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
         return {**own, **added_columns(record, self.columns.added, signature)}
 
@@ -185,7 +191,7 @@ class ScoreWorker:
             for rows, verdicts in scored:
                 kept = []
                 for row, verdict in zip(rows, verdicts, strict=True):
-                    record = as_record(verdict, scorer.threshold)
+                    record = as_record(verdict, scorer.threshold, job.band)
                     wanted = is_wanted(record, job.only)
                     counts.add(record, written=wanted)
                     if isinstance(row, LostRow):
@@ -193,12 +199,12 @@ class ScoreWorker:
                         damage |= {f"{row.why} ({row.reason})"} if row.reason else set()
                     if isinstance(job.parts, Shown):
                         if wanted:
-                            full = job.full_row(file, row, record, scorer.signature)
+                            full = job.full_row(file, row, record, job.signature)
                             kept.append(ScoredRow(piece.start + counts.rows, full, row.get(paraphrase), verdict))
                     elif job.schema is None:
                         kept.append(record)
                     elif wanted:
-                        full = job.full_row(file, row, record, scorer.signature)
+                        full = job.full_row(file, row, record, job.signature)
                         kept.append({name: typed(full.get(name), kind) for name, kind in job.schema.items()})
                 writer.write(kept)
                 if counts.rows < piece.rows:  # the run itself reports finished pieces

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from paraqd.data.rows import LostRow
+from paraqd.scoring.decisions import Band, decide
 from paraqd.text_check import pair_problem
 
 if TYPE_CHECKING:
@@ -23,9 +24,11 @@ ADDED: Mapping[str, type] = {
     "error": str,
     "signature": str,
 }
-# the same columns, and a column with the evidence and the warnings in sentences
+# a further column with the evidence and the warnings in sentences
 WHY = "why"
 ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, WHY: str, **ADDED}
+DECISION = "decision"  # the column with the decision, which is added if pairs can be left for review
+VERDICTS = ("valid", "invalid", "review")
 RECORD = tuple(name for name in ADDED if name != "signature")  # the columns of a verdict in the parts of a run
 CHUNK = 256  # the maximum number of rows that are scored together
 CHUNK_CHARACTERS = 1 << 20  # a chunk ends early once its rows reach this number of characters
@@ -119,19 +122,23 @@ def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Verdict | str:
         return " ".join(why.split()) or "cannot be scored"
 
 
-def as_record(verdict: Verdict | str, threshold: float) -> dict[str, Any]:
-    """Return the output columns for a verdict or an error message.
+def as_record(verdict: Verdict | str, threshold: float, band: Band | None = None) -> dict[str, Any]:
+    """Return the output columns for a verdict or an error message. With a band, they include the decision.
 
     The score is rounded to six decimal places, unless rounding would move it across the threshold.
     """
     if isinstance(verdict, str):
-        return {"score": None, "valid": None, "evidence": [], "warnings": [], "error": verdict}
+        decided = {} if band is None else {DECISION: None}
+        return {"score": None, "valid": None, **decided, "evidence": [], "warnings": [], "error": verdict}
     score = float(verdict.score)
     shown = round(score, _DECIMALS)
     if (shown > threshold) != (score > threshold):
         shown = score
+    # the rounded score decides, so that `paraqd decide` finds the same decision in the file
+    decided = {} if band is None else {DECISION: decide(shown, threshold, band).value}
     evidence, warnings = [piece.to_dict() for piece in verdict.evidence], list(verdict.warnings)
-    return {"score": shown, "valid": bool(verdict.valid), "evidence": evidence, "warnings": warnings, "error": None}
+    valid = bool(verdict.valid)
+    return {"score": shown, "valid": valid, **decided, "evidence": evidence, "warnings": warnings, "error": None}
 
 
 def added_columns(record: Mapping[str, Any], added: Iterable[str], signature: str) -> dict[str, Any]:
@@ -150,21 +157,34 @@ def is_wanted(record: Mapping[str, Any], only: str | None) -> bool:
     >>> is_wanted({"valid": True, "error": None}, "invalid")
     False
     """
-    return only is None or (record["error"] is None and record["valid"] == (only == "valid"))
+    return only is None or decision_of(record) == only
+
+
+def decision_of(record: Mapping[str, Any]) -> str | None:
+    """Return the decision on a row: ``valid``, ``invalid`` or ``review``; None if the row has an error.
+
+    >>> decision_of({"valid": True, "error": None}), decision_of({"valid": True, "decision": "review", "error": None})
+    ('valid', 'review')
+    """
+    if record["error"] is not None:
+        return None
+    return str(record[DECISION]) if record.get(DECISION) else "valid" if record["valid"] else "invalid"
 
 
 @dataclass
 class Counts:
-    """The number of rows by verdict, and the number of invalid rows by kind of fault.
+    """The number of rows by decision, and the number of invalid rows by kind of fault.
 
-    ``written`` is the number of rows in the output, and ``warned`` is the number of rows with warnings. ``error_rows``
-    holds the row number and the reason for each row that could not be scored.
+    ``review`` is the number of rows for review, which count neither as valid nor as invalid. ``written`` is the number
+    of rows in the output, and ``warned`` is the number of rows with warnings. ``error_rows`` holds the row number and
+    the reason for each row that could not be scored.
     """
 
     rows: int = 0
     written: int = 0
     valid: int = 0
     invalid: int = 0
+    review: int = 0
     errors: int = 0
     warned: int = 0
     faults: Counter[str] = field(default_factory=Counter)
@@ -175,14 +195,14 @@ class Counts:
         self.rows += 1
         self.written += written
         self.warned += bool(record["warnings"])
-        if record["error"] is not None:
+        decision = decision_of(record)
+        if decision is None:
             self.errors += 1
             if len(self.error_rows) < NAMED_ROWS:
                 self.error_rows.append((self.rows, record["error"]))
-        elif record["valid"]:
-            self.valid += 1
-        else:
-            self.invalid += 1
+            return
+        setattr(self, decision, getattr(self, decision) + 1)
+        if decision == "invalid":
             self.faults.update({piece["kind"] for piece in record["evidence"]})
 
     def to_dict(self) -> dict[str, Any]:
@@ -192,6 +212,7 @@ class Counts:
             "written": self.written,
             "valid": self.valid,
             "invalid": self.invalid,
+            "review": self.review,
             "errors": self.errors,
             "warned": self.warned,
             "faults": dict(sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))),
