@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from paraqd.data.tables import Columns
     from paraqd.errors import ModelError, ParaqdError
     from paraqd.reading import Problem, Quantity, equal, read
+    from paraqd.runs.calibrate import calibrate_file
+    from paraqd.runs.decide import decide_file
     from paraqd.runs.evaluate import evaluate_file
     from paraqd.runs.run import RunInterrupted
     from paraqd.runs.score import Model, ScoreReport, score_file
+    from paraqd.scoring.decisions import Band, Decision
     from paraqd.scoring.scorer import Scorer
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
 
@@ -38,8 +41,12 @@ _LATER = {
     "RunInterrupted": "paraqd.runs.run",
     "ScoreReport": "paraqd.runs.score",
     "TableError": "paraqd.data.formats",
+    "calibrate_file": "paraqd.runs.calibrate",
+    "decide_file": "paraqd.runs.decide",
     "evaluate_file": "paraqd.runs.evaluate",
     "score_file": "paraqd.runs.score",
+    "Band": "paraqd.scoring.decisions",
+    "Decision": "paraqd.scoring.decisions",
     "Evidence": "paraqd.scoring.verdict",
     "EvidenceKind": "paraqd.scoring.verdict",
     "Verdict": "paraqd.scoring.verdict",
@@ -57,7 +64,9 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Band",
     "Columns",
+    "Decision",
     "Evidence",
     "EvidenceKind",
     "Model",
@@ -71,6 +80,8 @@ __all__ = [
     "TableError",
     "Verdict",
     "__version__",
+    "calibrate_file",
+    "decide_file",
     "equal",
     "evaluate_file",
     "read",

@@ -13,10 +13,13 @@ import typer
 _CHECK, _DATA, _LABEL, _TRAIN = "Check paraphrases", "Make training data", "Label by hand", "Train and reproduce"
 COMMANDS = {
     "score": _CHECK,
+    "decide": _CHECK,
+    "calibrate": _CHECK,
     "explain": _CHECK,
     "evaluate": _CHECK,
     "checklist": _CHECK,
     "read": _CHECK,
+    "doctor": _CHECK,
     "augment": _DATA,
     "operators": _DATA,
     "purity": _DATA,

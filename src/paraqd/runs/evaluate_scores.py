@@ -11,6 +11,7 @@ from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Dialect, open_table
 from paraqd.data.writers import write_rows
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.report import Scored
+from paraqd.scoring.signature import decided_again
 from paraqd.version import __version__
 
 SCORE = "score"
@@ -136,7 +137,7 @@ def _signature(source: str, options: ScoreFileOptions) -> str:
         if "signature" in table.columns:
             own = {str(row.get("signature") or "") for row in table.rows(["signature"])}
             if len(own) == 1 and (only := own.pop()):
-                return f"{only.rpartition('|threshold:')[0] or only}{ending}"
+                return decided_again(only, options.threshold)
     return f"paraqd:{__version__}|scores:{Path(source).name}{ending}"
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from paraqd.errors import ArgumentError
 from paraqd.parameters import named
+from paraqd.scoring.signature import parts_of
 
 
 class Decision(StrEnum):
@@ -128,7 +129,7 @@ def default_band(signature_or_scorer: str | Signed) -> Band | None:
     True
     """
     line = signature_or_scorer if isinstance(signature_or_scorer, str) else signature_or_scorer.signature
-    parts = dict(part.split(":", 1) for part in line.split("|") if ":" in part)
+    parts = parts_of(line)
     if parts.get("mode") != "fused":
         return None
     wanted = parts.get("model"), parts.get("judge", "")

@@ -37,7 +37,7 @@ def difference(one: str, other: str) -> list[str]:
     ['version of paraqd', 'setting of --no-skip']
     """
     named = {"paraqd": "version of paraqd", "skip": "setting of --no-skip"}
-    mine, theirs = (dict(part.split(":", 1) for part in each.split("|") if ":" in part) for each in (one, other))
+    mine, theirs = parts_of(one), parts_of(other)
     return [named.get(key, key) for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)]
 
 
@@ -82,3 +82,22 @@ def with_hash(model: str) -> str:
 
 def _found(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
     return [path for pattern in patterns for path in folder.glob(pattern) if path.is_file()]
+
+
+def parts_of(line: str) -> dict[str, str]:
+    """Return the parts of a signature, keyed by name.
+
+    >>> parts_of("paraqd:1|model:a@0|judge:cascade:b@1")["judge"]
+    'cascade:b@1'
+    """
+    return dict(part.split(":", 1) for part in line.split("|") if ":" in part)
+
+
+def decided_again(line: str, threshold: float, review: str = "") -> str:
+    """Return a signature with another threshold, and with another band for review or none.
+
+    >>> decided_again("paraqd:1|model:a@0|threshold:0.5|judge:small|review:0.2,0.8", 0.7)
+    'paraqd:1|model:a@0|threshold:0.7|judge:small'
+    """
+    parts = {**parts_of(line), "threshold": f"{threshold:g}", "review": review}
+    return "|".join(f"{name}:{value}" for name, value in parts.items() if value)
