@@ -19,7 +19,6 @@ COMMANDS = {
     "evaluate": _CHECK,
     "checklist": _CHECK,
     "read": _CHECK,
-    "doctor": _CHECK,
     "augment": _DATA,
     "operators": _DATA,
     "purity": _DATA,
