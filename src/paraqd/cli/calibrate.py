@@ -8,6 +8,7 @@ import typer
 
 from paraqd.cli.console import stdout, write_json
 from paraqd.cli.options import FILES, AsJson, Encoding, ParaphraseColumn, QuestionColumn, Quiet
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from paraqd.runs.calibrate import CalibrationReport
@@ -87,10 +88,8 @@ def _show(report: CalibrationReport) -> None:
         )
         if number
     ]
-    rejected = found.decided - found.accepted
-    console.print(
-        f"{found.decided:,} decisions in {', '.join(report.columns)}: {found.accepted:,} accept, {rejected:,} reject"
-    )
+    counts = f"{found.accepted:,} accept, {found.decided - found.accepted:,} reject"
+    console.print(f"{counted(found.decided, 'decision')} in {', '.join(report.columns)}: {counts}", soft_wrap=True)
     if left_out:
         console.print(f"not counted: {', '.join(left_out)}")
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")

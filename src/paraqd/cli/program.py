@@ -19,6 +19,7 @@ COMMANDS = {
     "evaluate": _CHECK,
     "checklist": _CHECK,
     "read": _CHECK,
+    "doctor": _CHECK,
     "augment": _DATA,
     "operators": _DATA,
     "purity": _DATA,

@@ -127,6 +127,7 @@ def calibrate_file(
     given = ", ".join(str(file) for file in files)
     if not found.pairs:
         raise TableError(f"{given} has no decided pair with a score: fill in the column {next(iter(used))!r} first")
+    found.check_models(given)
     current = found.threshold(given) if threshold is None else threshold
     pairs = list(found.pairs.values())
     suggestion = suggest(
@@ -196,10 +197,13 @@ class _Decisions:
         else:
             self.pairs[key] = pair
 
-    def threshold(self, given: str) -> float:
-        """Return the threshold of the scores; raise an ArgumentError if there are several models or thresholds."""
+    def check_models(self, given: str) -> None:
+        """Raise an ArgumentError if the scores come from several models."""
         if len(self._models) > 1:
             raise ArgumentError(f"{given}: the scores come from several models; calibrate each model by itself")
+
+    def threshold(self, given: str) -> float:
+        """Return the threshold of the scores; raise an ArgumentError if there are several."""
         if len(self._thresholds) > 1:
             raise ArgumentError(
                 f"{given}: the files have several thresholds; pass the current one with {named('threshold', 'T')}"
