@@ -16,7 +16,13 @@ from paraqd.reading import read
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
-RUN = ["README.md", "docs/score.md", "docs/augment.md", "docs/training.md"]  # every command in a code block is run
+RUN = [
+    "README.md",
+    "docs/score.md",
+    "docs/decisions.md",
+    "docs/augment.md",
+    "docs/training.md",
+]  # every command in a code block is run
 GROUPS = {
     group.name: {c.name for c in group.typer_instance.registered_commands} for group in program().registered_groups
 }
@@ -77,7 +83,7 @@ def test_the_summary_in_the_readme_is_what_the_command_prints(folder):
         assert row.strip() == "…" or row.split() in printed, row
 
 
-@pytest.mark.parametrize(("page", "results"), [("README.md", 3), ("docs/score.md", 2)])
+@pytest.mark.parametrize(("page", "results"), [("README.md", 3), ("docs/score.md", 2), ("docs/decisions.md", 2)])
 def test_python_examples_give_the_results_in_their_comments(page, results, folder, monkeypatch):
     monkeypatch.chdir(folder)
     names = {}

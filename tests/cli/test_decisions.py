@@ -10,9 +10,8 @@ from paraqd.cli.main import run
 from paraqd.data.tables import open_table
 
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have?"
-PAIRS = (
-    f"question,paraphrase\n{QUESTION},{QUESTION.replace('5', '6')}\n{QUESTION},Tom owns 5 pens and gets 3. How many?\n"
-)
+TEXTS = (QUESTION.replace("5", "6"), "Tom owns 5 pens and gets 3 more. How many pens does he have?")
+PAIRS = "question,paraphrase\n" + "".join(f"{QUESTION},{text}\n" for text in TEXTS)
 READING = ["--model", "reading"]
 
 
@@ -68,7 +67,8 @@ class TestReview:
 
     def test_rows_on_the_screen_show_the_decision(self, here, capsys):
         assert run(["score", "pairs.csv", "--review", "-0.5,1", *READING]) == 0
-        assert "review" in capsys.readouterr().out.splitlines()[-7]
+        [line] = [line for line in capsys.readouterr().out.splitlines() if "Tom owns" in line]
+        assert line.split()[0] == "2" and line.split()[2] == "review"
 
     def test_scoring_again_without_a_band_drops_the_old_decisions(self, here, capsys):
         run(["score", "pairs.csv", "-o", "one.csv", "--review", "-0.5,1", "-q", *READING])
@@ -129,9 +129,8 @@ class TestCalibrate:
         assert run(["calibrate", "decided.csv"]) == 0
         shown = capsys.readouterr().out
         assert "90 decisions in label: 60 accept, 30 reject" in shown
-        assert (
-            "66.7%" in shown and "100.0%" in shown and "To use it: paraqd decide SCORED -o OUT --threshold 0." in shown
-        )
+        assert "66.7%" in shown and "100.0%" in shown
+        assert "To use it: paraqd decide SCORED -o OUT --threshold 0." in shown
 
     def test_too_few_decisions(self, here, capsys):
         self.decided(here, 9)

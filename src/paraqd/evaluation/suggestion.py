@@ -303,7 +303,7 @@ def _note(n: int, right: float, width: float, *, moved: bool, after: float, inte
     if n < FEW:
         lines.append(
             f"There are only {n:,} decisions: on other pairs, the share that is right may lie anywhere from {low:.0%} "
-            f"to {high:.0%}. With {FEW} decisions or more, the suggestion becomes reliable."
+            f"to {high:.0%}. Decide about more pairs to know it better."
         )
     elif after < right and width != np.inf:
         lines.append(f"On decisions that were left out, {after:.1%} is right, less than the {right:.0%} aimed for.")

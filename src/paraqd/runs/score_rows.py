@@ -128,8 +128,8 @@ def as_record(verdict: Verdict | str, threshold: float, band: Band | None = None
     The score is rounded to six decimal places, unless rounding would move it across the threshold.
     """
     if isinstance(verdict, str):
-        decided = {} if band is None else {DECISION: None}
-        return {"score": None, "valid": None, **decided, "evidence": [], "warnings": [], "error": verdict}
+        empty = {} if band is None else {DECISION: None}
+        return {"score": None, "valid": None, **empty, "evidence": [], "warnings": [], "error": verdict}
     score = float(verdict.score)
     shown = round(score, _DECIMALS)
     if (shown > threshold) != (score > threshold):
