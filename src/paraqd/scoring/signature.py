@@ -99,5 +99,7 @@ def decided_again(line: str, threshold: float, review: str = "") -> str:
     >>> decided_again("paraqd:1|model:a@0|threshold:0.5|judge:small|review:0.2,0.8", 0.7)
     'paraqd:1|model:a@0|threshold:0.7|judge:small'
     """
-    parts = {**parts_of(line), "threshold": f"{threshold:g}", "review": review}
-    return "|".join(f"{name}:{value}" for name, value in parts.items() if value)
+    new = f"threshold:{threshold:g}"
+    parts = [part for part in line.split("|") if not part.startswith("review:")]
+    parts = [new if part.startswith("threshold:") else part for part in parts]
+    return "|".join([*parts, *(() if new in parts else (new,)), *((f"review:{review}",) if review else ())])
