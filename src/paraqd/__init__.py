@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paraqd.errors import ModelError, ParaqdError
     from paraqd.reading import Problem, Quantity, equal, read
     from paraqd.runs.evaluate import evaluate_file
+    from paraqd.runs.report import write_report
     from paraqd.runs.run import RunInterrupted
     from paraqd.runs.score import Model, ScoreReport, score_file
     from paraqd.scoring.scorer import Scorer
@@ -40,6 +41,7 @@ _LATER = {
     "TableError": "paraqd.data.formats",
     "evaluate_file": "paraqd.runs.evaluate",
     "score_file": "paraqd.runs.score",
+    "write_report": "paraqd.runs.report",
     "Evidence": "paraqd.scoring.verdict",
     "EvidenceKind": "paraqd.scoring.verdict",
     "Verdict": "paraqd.scoring.verdict",
@@ -75,4 +77,5 @@ __all__ = [
     "evaluate_file",
     "read",
     "score_file",
+    "write_report",
 ]

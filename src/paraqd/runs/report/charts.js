@@ -140,7 +140,7 @@ function drawScores(figure, report) {
 
 function histogram(bins, report, width, readout) {
   const height = 190;
-  const [left, right, top, bottom] = [44, 10, 18, 24];
+  const [left, right, top, bottom] = [44, 10, 24, 24];
   const most = roundUp(Math.max(1, ...bins.map((bin) => bin.total)));
   const x = (score) => left + ((score + 1) / 2) * (width - left - right);
   const y = (count) => height - bottom - (count / most) * (height - top - bottom);
@@ -187,7 +187,7 @@ function histogram(bins, report, width, readout) {
     svg.append(svgElement("line", { class: "threshold", x1: at, x2: at, y1: top - 4, y2: height - bottom }));
     const end = report.threshold > 0.4;
     svg.append(
-      svgElement("text", { class: "threshold-name", x: end ? at - 6 : at + 6, y: top + 4, "text-anchor": end ? "end" : "start" }, `threshold ${formatScore(report.threshold)}`),
+      svgElement("text", { class: "threshold-name", x: end ? at + 4 : at - 4, y: top - 8, "text-anchor": end ? "end" : "start" }, `threshold ${formatScore(report.threshold)}`),
     );
   }
   return svg;
@@ -199,19 +199,18 @@ function drawFaults(figure, report, choose) {
   const counts = Object.entries(report.summary.faults);
   if (report.summary.unnamed) counts.push([NO_FAULT, report.summary.unnamed]);
   const most = Math.max(1, ...counts.map(([, count]) => count));
-  const word = report.summary.review ? "invalid pairs and pairs to review" : "invalid pairs";
   const bars = counts.map(([kind, count]) => {
     const bar = element("span", { class: "bar" });
     bar.style.setProperty("--share", `${(100 * count) / most}%`);
     const row = [element("span", { class: "name" }, nameOfFault(kind)), element("span", { class: "figure" }, formatCount(count)), bar];
-    return element("li", {}, element("button", { type: "button", class: "fault", onclick: () => choose({ fault: new Set([kind]) }) }, ...row));
+    return element("li", {}, element("button", { type: "button", class: "fault", onclick: () => choose({ decision: new Set(["invalid"]), fault: new Set([kind]) }) }, ...row));
   });
   figure.replaceChildren(
     element(
       "figcaption",
       {},
       element("h3", {}, "Faults by kind"),
-      element("p", { class: "muted" }, counts.length ? `Counts ${word}. A pair can have several faults.` : "No faults were found."),
+      element("p", { class: "muted" }, counts.length ? "Of invalid pairs. A pair can have several faults." : "No faults were found."),
     ),
     element("ul", { class: "bars" }, ...bars),
   );

@@ -67,11 +67,18 @@ async function loadReport() {
   return report;
 }
 
-// Return the kinds of fault of a pair: those of its evidence if it is not valid. A valid pair has no fault.
+// Return the kinds of fault of a pair: those of its evidence if it is invalid or for review.
 function faultsOf(pair) {
   if (pair.decision === "valid" || pair.decision === "error") return [];
   const kinds = new Set(pair.evidence.map((piece) => piece.kind));
   return kinds.size ? [...kinds] : [NO_FAULT];
+}
+
+// Return the kinds of fault with the number of invalid pairs and pairs for review, the most common kind first.
+function faultCounts(report) {
+  const counts = new Map();
+  for (const pair of report.pairs) for (const kind of faultsOf(pair)) counts.set(kind, (counts.get(kind) || 0) + 1);
+  return [...counts].sort(([a, n], [b, m]) => (a === NO_FAULT) - (b === NO_FAULT) || m - n || (a < b ? -1 : 1));
 }
 
 const nameOfFault = (kind) => (kind === NO_FAULT ? "No fault named" : PairView.faultName(kind));

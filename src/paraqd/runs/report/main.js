@@ -24,6 +24,7 @@ function showReport(report) {
     byId("pairs-title").focus({ preventScroll: true });
   }
 
+  if (report.threshold !== null) byId("report").style.setProperty("--threshold", `${50 * (report.threshold + 1)}%`);
   byId("origin").textContent = [report.source, report.date].filter(Boolean).join(", ");
   byId("headline").textContent = headline(report);
   byId("notes").replaceChildren(...report.notes.map((note) => element("p", { class: "notice" }, note)));
@@ -58,8 +59,7 @@ function showReport(report) {
   byId("decisions").replaceChildren(
     ...decisions.map((each) => boxFor("decision", each, countOf(report, each), DECISION_NAMES[each], `chip ${each}`)),
   );
-  const faults = Object.entries(report.summary.faults);
-  if (report.summary.unnamed) faults.push([NO_FAULT, report.summary.unnamed]);
+  const faults = faultCounts(report);
   byId("fault-options").replaceChildren(
     ...faults.map(([kind, count]) => boxFor("fault", kind, count, nameOfFault(kind), "option")),
   );

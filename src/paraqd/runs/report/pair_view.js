@@ -273,7 +273,7 @@ globalThis.PairView = (() => {
   function placeTip() {
     const margin = 8;
     const target = owner.getClientRects()[0] || owner.getBoundingClientRect();
-    if (target.bottom < 0 || target.top > innerHeight) return hide();
+    tip.hidden = target.bottom < 0 || target.top > innerHeight; // while the mark is off the screen
     const size = tip.getBoundingClientRect();
     const left = Math.max(margin, Math.min(target.left, document.documentElement.clientWidth - size.width - margin));
     const above = target.top - size.height - margin;

@@ -110,9 +110,10 @@ def _check(table: Table, question: str, paraphrase: str) -> None:
 
 
 def _numbered(table: Table) -> Iterator[tuple[int, Row]]:
-    """Yield the rows with their numbers, as a spreadsheet program or an editor shows them."""
+    """Yield the rows with their numbers, as a spreadsheet program or a text editor shows them."""
     header = table.kind.format in (Format.CSV, Format.TSV) or table.origin is not None
-    yield from enumerate(table.rows(), start=2 if header else 1)
+    for index, row in enumerate(table.rows(), start=2 if header else 1):
+        yield getattr(row, "number", 0) or index, row
 
 
 def _date(path: Path) -> str:
@@ -124,7 +125,7 @@ def _date(path: Path) -> str:
 def _pair(row: int, record: Row, columns: Columns, where: str, decided: tuple[float | None, str, str]) -> ReportPair:
     score, decision, error = decided
     column = _text(record.get(PARAPHRASE_COLUMN))
-    paraphrase = record.get(columns.paraphrase) if columns.paraphrase in record else record.get(column)
+    paraphrase = record.get(column if column in record else columns.paraphrase)
     return ReportPair(
         row=row,
         question=_text(record.get(columns.question)),

@@ -14,8 +14,8 @@ from paraqd.runs.report.pairs import ERROR, INVALID, REVIEW, VALID, ReportPair
 class ReportSummary:
     """The counts of a report.
 
-    ``errors`` counts the pairs without a score, and ``warned`` the pairs with warnings. ``faults`` counts the pairs
-    that are not valid by kind of evidence, the most common kind first, and ``unnamed`` those of them without evidence.
+    ``errors`` counts the pairs without a score, and ``warned`` the pairs with warnings. ``faults`` counts the
+    invalid pairs by kind of evidence, the most common kind first, and ``unnamed`` the invalid pairs without evidence.
     """
 
     rows: int
@@ -49,7 +49,7 @@ def summarise(pairs: Iterable[ReportPair]) -> ReportSummary:
         decisions[pair.decision] += 1
         questions.add(pair.question)
         warned += bool(pair.warnings)
-        if pair.decision in (INVALID, REVIEW):
+        if pair.decision == INVALID:
             kinds = {piece["kind"] for piece in pair.evidence}
             faults.update(kinds)
             unnamed += not kinds
