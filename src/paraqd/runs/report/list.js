@@ -113,12 +113,12 @@ class RowList {
     this.container.style.height = `${this.top(this.items.length)}px`;
     if (first === null) return;
     if (first.atEnd) {
-      scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+      scrollTo(0, document.documentElement.scrollHeight);
       return;
     }
     const above = -this.container.getBoundingClientRect().top;
     const move = this.top(first.position) - first.offset - above;
-    if (Math.abs(move) >= 1) scrollBy({ top: move, behavior: "instant" });
+    if (Math.abs(move) >= 1) scrollBy(0, move);
   }
 
   layout() {
@@ -180,9 +180,9 @@ class RowList {
     for (let attempt = 0; attempt < 3; attempt++) {
       const top = this.container.getBoundingClientRect().top + this.top(position);
       const bottom = top + this.heights[position];
-      if (top < covered) scrollBy({ top: top - covered - ROW_GAP, behavior: "instant" });
+      if (top < covered) scrollBy(0, top - covered - ROW_GAP);
       else if (bottom > innerHeight) {
-        scrollBy({ top: Math.min(top - covered - ROW_GAP, bottom - innerHeight + ROW_GAP), behavior: "instant" });
+        scrollBy(0, Math.min(top - covered - ROW_GAP, bottom - innerHeight + ROW_GAP));
       }
       this.layout();
     }

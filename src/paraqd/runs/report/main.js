@@ -67,8 +67,9 @@ function showReport(report) {
 
   let typing = 0;
   byId("q").addEventListener("input", (event) => {
+    view = { ...view, q: event.target.value }; // another filter that changes now must not lose what was typed
     clearTimeout(typing);
-    typing = setTimeout(() => update({ ...view, q: event.target.value }), 150);
+    typing = setTimeout(() => update(view), 150);
   });
   for (const name of ["low", "high"]) {
     byId(name).addEventListener("change", (event) => {
@@ -117,6 +118,7 @@ function showReport(report) {
   // --- the pairs ---------------------------------------------------------------------------------------------------
 
   function update(next, { fragment = true } = {}) {
+    clearTimeout(typing);
     view = next;
     page = 0;
     chosen = selectPairs(report, view);
@@ -128,7 +130,7 @@ function showReport(report) {
     showPage();
     const top = byId("list").getBoundingClientRect().top;
     const covered = byId("filters").getBoundingClientRect().bottom;
-    if (top < 0) scrollBy({ top: top - Math.max(0, covered) - 60, behavior: "instant" });
+    if (top < 0) scrollBy(0, top - Math.max(0, covered) - 60);
   }
 
   function showPage() {

@@ -72,7 +72,9 @@ def read_scored_pairs(
         table = open_table(scored, encoding=encoding)
     except EmptyError:
         return ScoredPairs(path.name, _date(path), (), threshold=threshold)
-    question, paraphrase, identity = (table.written_as(name) for name in (columns.question, columns.paraphrase, columns.id))
+    question, paraphrase, identity = (
+        table.written_as(name) for name in (columns.question, columns.paraphrase, columns.id)
+    )
     _check(table, question, paraphrase)
     names = Columns(question=question, paraphrase=paraphrase, id=identity)
     signatures: Counter[str] = Counter()
@@ -151,7 +153,9 @@ def _decided(
         return None, ERROR, error or "the row has no score"
     if decision := _text(row.get("decision")).strip().casefold():
         if decision not in (VALID, REVIEW, INVALID):
-            raise TableError(f"{where}: the decision {decision!r} is none of valid, invalid and review; correct the row")
+            raise TableError(
+                f"{where}: the decision {decision!r} is none of valid, invalid and review; correct the row"
+            )
         return score, decision, ""
     if "valid" in table.columns:
         value = row.get("valid")
@@ -215,4 +219,6 @@ def _evidence(value: object, where: str) -> Iterator[dict[str, Any]]:
                 "delta": float(piece.get("delta") or 0.0),
             }
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise TableError(f"{where}: the column 'evidence' is not as paraqd writes it; score the file again") from None
+            raise TableError(
+                f"{where}: the column 'evidence' is not as paraqd writes it; score the file again"
+            ) from None
