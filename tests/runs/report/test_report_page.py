@@ -2,6 +2,9 @@
 
 import csv
 import json
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import pytest
 from browser import accessibility_faults, folder_of_pictures, skip_without_chromium, watched_page
@@ -226,7 +229,7 @@ def test_the_keyboard_reaches_pairs_marks_and_tips(opened):
         opened.keyboard.press("j")
     assert opened.evaluate(place) == "31"
     box = opened.locator("article:focus").bounding_box()
-    assert 0 <= box["y"] and box["y"] + box["height"] <= 900  # the pair is on the screen
+    assert box["y"] >= 0 and box["y"] + box["height"] <= 900  # the pair is on the screen
     opened.keyboard.press("k")
     assert opened.evaluate(place) == "30"
 
@@ -299,7 +302,7 @@ def test_20000_pairs_scroll_to_the_end(browser, large):
         boxes = page.locator("#list article").evaluate_all(
             "rows => rows.map(r => r.getBoundingClientRect()).map(b => [b.top, b.bottom])"
         )
-        assert all(above[1] < below[0] for above, below in zip(boxes, boxes[1:], strict=False))  # none overlap
+        assert all(above[1] < below[0] for above, below in pairwise(boxes))  # none overlap
         assert boxes[0][0] < 0 and boxes[-1][1] > 900  # and there is no hole on the screen
         page.get_by_label("Search").fill("item-19990")
         assert count(page) == 1
@@ -311,13 +314,16 @@ def test_scrolling_up_does_not_jump(browser, large):
         page.wait_for_selector("#list article")
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
         page.wait_for_timeout(200)
-        place = "Number([...document.querySelectorAll('#list article')].find(r => r.getBoundingClientRect().bottom > 200).ariaPosInSet)"
+        place = """() => {
+            const rows = [...document.querySelectorAll('#list article')];
+            return Number(rows.find(row => row.getBoundingClientRect().bottom > 200).ariaPosInSet);
+        }"""
         seen = [page.evaluate(place)]
         for _ in range(10):
             page.mouse.wheel(0, -400)
             page.wait_for_timeout(60)
             seen.append(page.evaluate(place))
-        steps = [before - after for before, after in zip(seen, seen[1:], strict=False)]
+        steps = [before - after for before, after in pairwise(seen)]
         assert all(0 <= step <= 6 for step in steps), seen
 
 
@@ -374,9 +380,7 @@ def test_a_report_without_pairs_opens(browser, tmp_path):
 
 
 def test_a_damaged_report_says_so(browser, made, tmp_path):
-    from urllib.parse import unquote, urlparse
-
-    page_text = open(unquote(urlparse(made[0]).path), encoding="utf-8").read()
+    page_text = Path(unquote(urlparse(made[0]).path)).read_text(encoding="utf-8")
     # without the policy, because it would not run a changed script at all
     damaged = page_text.replace('REPORT_DATA = "H4sI', 'REPORT_DATA = "AAAA').replace("Content-Security-Policy", "x")
     (tmp_path / "report.html").write_text(damaged, encoding="utf-8")

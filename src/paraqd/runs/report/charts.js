@@ -103,8 +103,8 @@ function drawScores(figure, report) {
   const { threshold, band, summary } = report;
   const caption = element("figcaption", {}, element("h3", {}, "Scores"));
   const says = [];
-  if (threshold !== null) says.push(`A pair is valid if its score is above ${formatScore(threshold)}.`);
-  if (band) says.push(`A person should decide about scores from ${formatScore(band[0])} to ${formatScore(band[1])}.`);
+  if (threshold !== null) says.push(`A pair is valid if its score is above ${exactScore(threshold)}.`);
+  if (band) says.push(`Scores from ${exactScore(band[0])} to ${exactScore(band[1])} are uncertain: review these pairs.`);
   if (summary.errors) says.push(`${plural(summary.errors, "pair")} without a score ${summary.errors === 1 ? "is" : "are"} not shown here.`);
   caption.append(element("p", { class: "muted" }, says.join(" ")));
   const plot = element("div", { class: "plot" });
@@ -187,7 +187,7 @@ function histogram(bins, report, width, readout) {
     svg.append(svgElement("line", { class: "threshold", x1: at, x2: at, y1: top - 4, y2: height - bottom }));
     const end = report.threshold > 0.4;
     svg.append(
-      svgElement("text", { class: "threshold-name", x: end ? at + 4 : at - 4, y: top - 8, "text-anchor": end ? "end" : "start" }, `threshold ${formatScore(report.threshold)}`),
+      svgElement("text", { class: "threshold-name", x: end ? at + 4 : at - 4, y: top - 8, "text-anchor": end ? "end" : "start" }, `threshold ${exactScore(report.threshold)}`),
     );
   }
   return svg;

@@ -10,6 +10,8 @@ const formatCount = new Intl.NumberFormat("en-US").format;
 const plural = (count, noun) => `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 const formatScore = (score, digits = 2) => score.toFixed(digits).replace("-", "−");
 
+const exactScore = (score) => String(score).replace("-", "−");
+
 function formatShare(part, whole) {
   if (!whole) return "0%";
   const share = (100 * part) / whole;

@@ -123,9 +123,9 @@ function describeView(view, report) {
     parts.push(DECISIONS.filter((each) => view.decision.has(each)).map((each) => DECISION_NAMES[each].toLowerCase()).join(" or "));
   }
   if (view.fault.size) parts.push([...view.fault].map((kind) => nameOfFault(kind).toLowerCase()).join(" or "));
-  if (view.low !== null && view.high !== null) parts.push(`score from ${formatScore(view.low)} to ${formatScore(view.high)}`);
-  else if (view.low !== null) parts.push(`score of at least ${formatScore(view.low)}`);
-  else if (view.high !== null) parts.push(`score of at most ${formatScore(view.high)}`);
+  if (view.low !== null && view.high !== null) parts.push(`score from ${exactScore(view.low)} to ${exactScore(view.high)}`);
+  else if (view.low !== null) parts.push(`score of at least ${exactScore(view.low)}`);
+  else if (view.high !== null) parts.push(`score of at most ${exactScore(view.high)}`);
   if (view.q.trim()) parts.push(`containing “${view.q.trim()}”`);
   if (view.question !== null) parts.push(`of the question “${report.questions[view.question]}”`);
   return parts.join("; ");

@@ -78,7 +78,7 @@ def read_scored_pairs(
     _check(table, question, paraphrase)
     names = Columns(question=question, paraphrase=paraphrase, id=identity)
     signatures: Counter[str] = Counter()
-    pairs = []
+    pairs: list[ReportPair] = []
     for row, record in _numbered(table):
         if len(pairs) == most:
             raise TableError(
