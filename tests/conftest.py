@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.append(str(Path(__file__).parent))  # the tests import language_judge
+sys.path.append(str(Path(__file__).parent))  # the tests import language_judge and browser
+import browser as browsers
 import language_judge
 
 from paraqd.cli.main import run
@@ -64,6 +65,15 @@ def fails(capsys):
         return captured.err.strip()
 
     return failing
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Start Chromium for the tests of a module, or skip them where it is not installed."""
+    if why := browsers.reason_to_skip():
+        pytest.skip(why)
+    with browsers.open_browser() as opened:
+        yield opened
 
 
 @pytest.fixture

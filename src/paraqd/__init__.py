@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from paraqd.runs.calibrate import calibrate_file
     from paraqd.runs.decide import decide_file
     from paraqd.runs.evaluate import evaluate_file
+    from paraqd.runs.report import write_report
     from paraqd.runs.run import RunInterrupted
     from paraqd.runs.score import Model, ScoreReport, score_file
     from paraqd.scoring.decisions import Band, Decision
@@ -47,6 +48,7 @@ _LATER = {
     "score_file": "paraqd.runs.score",
     "Band": "paraqd.scoring.decisions",
     "Decision": "paraqd.scoring.decisions",
+    "write_report": "paraqd.runs.report",
     "Evidence": "paraqd.scoring.verdict",
     "EvidenceKind": "paraqd.scoring.verdict",
     "Verdict": "paraqd.scoring.verdict",
@@ -86,4 +88,5 @@ __all__ = [
     "evaluate_file",
     "read",
     "score_file",
+    "write_report",
 ]

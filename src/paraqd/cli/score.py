@@ -28,6 +28,7 @@ from paraqd.cli.run_options import EngineName, run_command, running, say_problem
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
+    from paraqd.data.tables import Columns
     from paraqd.runs.score import ScoredRow, ScoreReport
     from paraqd.scoring.verdict import Verdict
 
@@ -65,6 +66,15 @@ def score(
     threshold: Threshold = None,
     review: Review = None,
     only: Annotated[Only | None, typer.Option(help="Keep only the rows with this verdict.")] = None,
+    report_file: Annotated[
+        str | None,
+        typer.Option(
+            "--report",
+            metavar="FILE.html",
+            help="Also write an HTML report on the output: a summary with plots, and all pairs with the evidence "
+            "marked.",
+        ),
+    ] = None,
     why: Annotated[
         bool,
         typer.Option(
@@ -129,11 +139,14 @@ def score(
     several = (run["workers"] or 1) > 1 or run["engine"] is EngineName.ray
     if several and out is None:
         raise typer.BadParameter("--workers and --engine need an output file or folder: pass -o")
+    if report_file is not None:
+        _check_report(report_file, source, out, overwrite=run["overwrite"])
     scorer: Any
     if several:
         scorer = Model(model, mode.value, checked_threshold(threshold), skip, judge and judge.value)
     else:
         scorer = load_scorer(model, mode, threshold, threads=threads, skip=skip, judge=judge)
+    columns = Columns(question=question_column, paraphrase=paraphrase_column)
     show = _json_lines if as_json else _Grid(review=bool(wanted_review))
     with running(run, quiet=quiet, rows_on_terminal=out is None) as options:
         report = score_file(
@@ -141,7 +154,7 @@ def score(
             out,
             show=show,
             scorer=scorer,
-            columns=Columns(question=question_column, paraphrase=paraphrase_column),
+            columns=columns,
             only=only.value if only else None,
             review=wanted_review,
             why=why,
@@ -150,17 +163,51 @@ def score(
             overwrite_columns=overwrite_columns,
             **options,
         )
+    unwritten = ""
+    if report_file is not None and out is not None:
+        unwritten = _write_report(report_file, out, columns, only)
     if as_json and out is not None:
-        write_json(report.to_dict())
+        write_json(report.to_dict() | ({"report": report_file} if report_file and not unwritten else {}))
     elif not quiet:
         show_counts(report, only, on_stderr=as_json)
+        if report_file and not unwritten:
+            stdout().print(f"report → {report_file}", soft_wrap=True)
     for line in report.damage:
         say(line)
     if report.errors:
         say(f"could not score {report.errors:,} of {counted(report.rows, 'row')} ({_unscored(report)})")
     say_problems(report.problems)
-    if report.errors or report.problems:
+    if unwritten:
+        say(f"{out} is written, but not the report: {unwritten}")
+    if report.errors or report.problems or unwritten:
         raise typer.Exit(1)
+
+
+def _check_report(report_file: str, source: str, out: str | None, *, overwrite: bool) -> None:
+    """Raise an error before the scoring begins if the report cannot be written."""
+    from pathlib import Path
+
+    from paraqd.runs.locations import Location, is_uri
+    from paraqd.runs.report import check_report
+
+    if out is None:
+        raise typer.BadParameter("--report needs an output file, from which the report is made: pass -o")
+    if out.endswith("/") or is_uri(out) or Path(out).is_dir() or Location.at(source).kind == "folder":
+        raise typer.BadParameter("--report needs a file as output, not a folder: pass -o NAME.csv")
+    check_report(report_file, [source, out], overwrite=overwrite)
+
+
+def _write_report(report_file: str, out: str, columns: Columns, only: Only | None) -> str:
+    """Write the report on the output. Return a line that says why it cannot be written, or an empty string."""
+    from paraqd.data.formats import TableError
+    from paraqd.runs.report import write_report
+
+    notes = [f"This file contains only the pairs with the verdict {only.value}."] if only else []
+    try:
+        write_report(out, report_file, columns=columns, notes=notes, overwrite=True)
+    except TableError as error:
+        return str(error)
+    return ""
 
 
 def _unscored(report: ScoreReport) -> str:
