@@ -1,0 +1,160 @@
+"""Define the JSON that the service reads and writes, and check texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictStr
+
+from paraqd.server.errors import InvalidInput, TooLarge
+from paraqd.text_check import text_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paraqd.scoring.verdict import Verdict
+    from paraqd.server.settings import Settings
+
+_QUESTION = "Tom has 5 red and 3 blue pens. How many pens has he in all?"
+_PARAPHRASE = "How many pens does Tom have if 5 are red and 3 are blue?"
+Span = Annotated[list[int], Field(min_length=2, max_length=2)]
+
+
+class _Request(BaseModel):
+    """A request. Unknown fields are refused, because they are often typing errors."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ScoreRequest(_Request):
+    """A question and its paraphrases."""
+
+    question: StrictStr = Field(description="The original problem. It must not be blank.", examples=[_QUESTION])
+    paraphrases: list[StrictStr] = Field(
+        description="The paraphrases. A blank paraphrase scores -1.", examples=[[_PARAPHRASE]]
+    )
+
+
+class PairMessage(_Request):
+    """A question and one paraphrase."""
+
+    question: StrictStr = Field(examples=[_QUESTION])
+    paraphrase: StrictStr = Field(examples=[_PARAPHRASE])
+    id: StrictStr | None = Field(default=None, description="Returned with the verdict.", examples=["pens-1"])
+
+
+class BatchRequest(_Request):
+    """Pairs of a question and a paraphrase."""
+
+    pairs: list[PairMessage]
+
+
+class LoginRequest(_Request):
+    """The API key, with which the review page logs in."""
+
+    key: StrictStr
+
+
+class EvidenceMessage(BaseModel):
+    """A reason to doubt a paraphrase. Positions are in code points."""
+
+    kind: str
+    question_spans: list[Span]
+    paraphrase_spans: list[Span]
+    message: str
+    delta: float
+
+
+class VerdictMessage(BaseModel):
+    """The verdict on one pair."""
+
+    score: float = Field(ge=-1, le=1)
+    valid: bool
+    evidence: list[EvidenceMessage]
+    warnings: list[str]
+
+
+class BatchVerdictMessage(VerdictMessage):
+    """The verdict on one pair, with the pair's id."""
+
+    id: str | None
+
+
+class ScoreAnswer(BaseModel):
+    """The verdicts, in the order of the paraphrases."""
+
+    verdicts: list[VerdictMessage]
+    signature: str
+
+
+class BatchAnswer(BaseModel):
+    """The verdicts, in the order of the pairs."""
+
+    verdicts: list[BatchVerdictMessage]
+    signature: str
+
+
+class Limits(BaseModel):
+    """The limits of a request. A client splits its work accordingly."""
+
+    max_pairs: int
+    max_text: int
+    max_body: int
+
+
+class ModelAnswer(BaseModel):
+    """The model that scores, and the limits of a request."""
+
+    name: str
+    mode: str
+    threshold: float
+    signature: str
+    version: str
+    limits: Limits
+
+
+class ErrorContent(BaseModel):
+    """What went wrong."""
+
+    code: str = Field(description="One word for programs.", examples=["invalid_request"])
+    message: str = Field(description="A sentence for people.")
+    details: Any = None
+
+
+class ErrorAnswer(BaseModel):
+    """The form of every error."""
+
+    error: ErrorContent
+
+
+def verdict_message(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as JSON. The signature is given once for all verdicts of an answer."""
+    message = verdict.to_dict()
+    del message["signature"]
+    return message
+
+
+def check_pairs(pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, str]], settings: Settings) -> None:
+    """Raise an error if there are too many pairs or a text cannot be scored. The message names the text.
+
+    Parameters
+    ----------
+    pairs : sequence of (question, paraphrase)
+        The pairs.
+    places : sequence of (str, str)
+        The names of the texts in the request, such as ``pairs[3].question``.
+    settings : Settings
+        The limits.
+
+    """
+    if len(pairs) > settings.max_pairs:
+        raise TooLarge(
+            f"The request has {len(pairs):,} pairs. At most {settings.max_pairs:,} are allowed: send several requests.",
+            details={"limit": settings.max_pairs, "given": len(pairs)},
+        )
+    for (question, paraphrase), (here, there) in zip(pairs, places, strict=True):
+        for text, place, may_be_blank in ((question, here, False), (paraphrase, there, True)):
+            why = text_problem(text, "text", allow_blank=may_be_blank, longest=settings.max_text, unicode=True)
+            if why:
+                why = "is blank" if why == "blank text" else why.removeprefix("text ")
+                raise InvalidInput(f"{place} {why}.", details=[{"where": place, "problem": why}])

@@ -1,0 +1,171 @@
+"""Answer requests for verdicts, the model, the state of the server, and figures."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from paraqd.scoring.verdict import Verdict
+from paraqd.server.batching import Batcher
+from paraqd.server.errors import InvalidInput, ServerError, Unauthorized, UnsupportedMedia
+from paraqd.server.messages import (
+    BatchAnswer,
+    BatchRequest,
+    ErrorAnswer,
+    Limits,
+    LoginRequest,
+    ModelAnswer,
+    ScoreAnswer,
+    ScoreRequest,
+    check_pairs,
+    verdict_message,
+)
+from paraqd.server.security import COOKIE, login_answer, same_key
+from paraqd.version import __version__
+
+service_router = APIRouter()
+
+_STATUSES = {
+    400: "The body is not JSON.",
+    401: "The API key is missing or wrong.",
+    408: "The body arrived too slowly.",
+    413: "The request exceeds a limit.",
+    415: "The content type is not JSON.",
+    422: "The request cannot be used. The message names the item.",
+    429: "The server is overloaded. Retry-After gives the seconds to wait.",
+    503: "The server is starting or stopping.",
+    504: "The request was not answered in time.",
+}
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the description of error answers for the OpenAPI document."""
+    return {status: {"model": ErrorAnswer, "description": _STATUSES[status]} for status in statuses}
+
+
+_SCORING = errors(*_STATUSES)
+
+
+def needs_json(request: Request) -> None:
+    """Refuse a body that is not declared to be JSON, which also keeps forms of other web sites out."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise UnsupportedMedia("The body must be JSON: send the header 'Content-Type: application/json'.")
+
+
+JsonBody = Depends(needs_json)
+
+
+@service_router.post(
+    "/v1/score", response_model=ScoreAnswer, responses=_SCORING, tags=["score"], dependencies=[JsonBody]
+)
+async def score(request: Request, body: ScoreRequest) -> Response:
+    """Score paraphrases of one question."""
+    pairs = [(body.question, paraphrase) for paraphrase in body.paraphrases]
+    places = [("question", f"paraphrases[{number}]") for number in range(len(pairs))]
+    if not pairs:  # the question is checked even if there is nothing to score
+        check_pairs([(body.question, "")], [("question", "")], request.app.state.settings)
+    verdicts = await _scored(request, pairs, places)
+    return _answer(request, [verdict_message(verdict) for verdict in verdicts])
+
+
+@service_router.post(
+    "/v1/score/batch", response_model=BatchAnswer, responses=_SCORING, tags=["score"], dependencies=[JsonBody]
+)
+async def score_batch(request: Request, body: BatchRequest) -> Response:
+    """Score pairs of a question and a paraphrase."""
+    pairs = [(pair.question, pair.paraphrase) for pair in body.pairs]
+    places = [(f"pairs[{number}].question", f"pairs[{number}].paraphrase") for number in range(len(pairs))]
+    verdicts = await _scored(request, pairs, places)
+    messages = [{"id": pair.id, **verdict_message(verdict)} for pair, verdict in zip(body.pairs, verdicts, strict=True)]
+    return _answer(request, messages)
+
+
+@service_router.get("/v1/model", responses=errors(401), tags=["score"])
+async def model(request: Request) -> ModelAnswer:
+    """Describe the model, and the limits of a request."""
+    state = request.app.state
+    scorer, settings = state.scorer, state.settings
+    limits = Limits(max_pairs=settings.max_pairs, max_text=settings.max_text, max_body=settings.max_body)
+    return ModelAnswer(
+        name=scorer.name,
+        mode=scorer.mode,
+        threshold=scorer.threshold,
+        signature=scorer.signature,
+        version=__version__,
+        limits=limits,
+    )
+
+
+@service_router.get("/healthz", tags=["state"])
+async def healthz() -> dict[str, str]:
+    """Say that the process works."""
+    return {"status": "ok"}
+
+
+@service_router.get("/readyz", responses=errors(503), tags=["state"])
+async def readyz(request: Request) -> dict[str, str]:
+    """Say whether the server takes requests. While it starts and stops, the status is 503."""
+    if not request.app.state.ready:
+        raise ServerError("The server is starting or stopping.", status=503, code="not_ready")
+    return {"status": "ready"}
+
+
+@service_router.get("/metrics", responses={200: {"content": {"text/plain": {}}}, **errors(401)}, tags=["state"])
+async def metrics(request: Request) -> Response:
+    """Return figures for Prometheus."""
+    return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@service_router.post("/v1/login", responses=errors(400, 401, 413, 415, 422), tags=["session"], dependencies=[JsonBody])
+async def login(request: Request, body: LoginRequest) -> dict[str, int]:
+    """Set the session cookie of the review page."""
+    key = request.app.state.settings.api_key
+    if key is None:
+        raise InvalidInput("This server needs no key.")
+    if not same_key(body.key, key):
+        raise Unauthorized("This is not the API key.")
+    content, cookie = login_answer(key, secure=request.url.scheme == "https")
+    return Response(content, media_type="application/json", headers={"Set-Cookie": cookie})  # type: ignore[return-value]
+
+
+@service_router.post("/v1/logout", status_code=204, responses=errors(401), tags=["session"])
+async def logout() -> Response:
+    """Delete the session cookie of the review page."""
+    cookie = f"{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
+    return Response(status_code=204, headers={"Set-Cookie": cookie})
+
+
+async def _scored(
+    request: Request, pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, str]]
+) -> list[Verdict]:
+    """Check and score pairs. If the client goes away, stop."""
+    settings = request.app.state.settings
+    check_pairs(pairs, places, settings)
+    batcher: Batcher = request.app.state.batcher
+    work = asyncio.ensure_future(batcher.score(pairs, deadline=settings.deadline))
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise ServerError("The client closed the connection.", status=499, code="client_closed")
+        return await work
+    finally:
+        work.cancel()
+        gone.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    """Wait until the client closes the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _answer(request: Request, verdicts: Sequence[dict[str, Any]]) -> Response:
+    """Return verdicts as JSON. The verdicts are known to fit the schema, so they are not checked again."""
+    content = json.dumps({"verdicts": verdicts, "signature": request.app.state.scorer.signature}, ensure_ascii=False)
+    return Response(content.encode("utf-8"), media_type="application/json")
