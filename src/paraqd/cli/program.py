@@ -19,6 +19,7 @@ COMMANDS = {
     "evaluate": _CHECK,
     "checklist": _CHECK,
     "read": _CHECK,
+    "serve": _CHECK,
     "doctor": _CHECK,
     "augment": _DATA,
     "operators": _DATA,

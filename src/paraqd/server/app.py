@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from paraqd.errors import ParaqdError
 from paraqd.scoring.scorer import Scorer
 from paraqd.server.api_page import api_page_router
 from paraqd.server.batching import Batcher
@@ -104,9 +105,13 @@ def set_ready(app: FastAPI, ready: bool) -> None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the parts of the server, and stop them in the opposite order."""
     review = _review_parts(app.state.settings)
-    await asyncio.to_thread(app.state.scorer.score_pairs, _WARM_UP)
-    if review:
-        await review["start"](app)
+    try:
+        await asyncio.to_thread(app.state.scorer.score_pairs, _WARM_UP)
+        if review:
+            await review["start"](app)
+    except ParaqdError as error:
+        app.state.startup_error = error  # the command shows it
+        raise
     set_ready(app, True)
     try:
         yield

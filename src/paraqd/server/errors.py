@@ -164,6 +164,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(ArgumentError, _argument)
+    app.add_exception_handler(ParaqdError, _other)
 
 
 async def _own(request: Request, error: Exception) -> Response:
@@ -173,6 +174,15 @@ async def _own(request: Request, error: Exception) -> Response:
 
 async def _argument(request: Request, error: Exception) -> Response:
     return error_response(InvalidInput(f"{error}."))
+
+
+async def _other(request: Request, error: Exception) -> Response:
+    """Answer an error of another part of the server. It may name its own status, code and details."""
+    status = getattr(error, "status", None)
+    if not isinstance(status, int):
+        raise error
+    code, details = getattr(error, "code", "error"), getattr(error, "details", None)
+    return error_response(ServerError(str(error), status=status, code=code, details=details))
 
 
 async def _http(request: Request, error: Exception) -> Response:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 
-from paraqd.server.errors import SlowClient, TooLarge, error_response, internal_error
+from paraqd.server.errors import Overloaded, ServerError, SlowClient, TooLarge, error_response, internal_error
 from paraqd.server.security import add_security_headers, path_of
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 # A body that is too large is read and dropped up to these limits before the answer, because a client that is still
 # sending would otherwise see a broken connection instead of the answer.
 _DROPPED_BYTES, _DROPPED_SECONDS = 100_000_000, 5.0
+_MOST_HELD = 256_000_000  # bytes of all bodies together
+_UPLOAD_PATIENCE = 10  # how many times as long an upload may take
 _SEND_SECONDS = 60.0  # for one piece of an answer, to a client that does not read
 
 
@@ -80,18 +82,14 @@ class BodyLimit:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
         self.settings = settings
+        self.held = 0  # bytes of the bodies of all requests in progress
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, with a body that is counted and timed while it is read."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        limit = self.settings.max_upload if path_of(scope).startswith(_UPLOADS) else self.settings.max_body
-        declared = Headers(scope=scope).get("content-length", "")
-        if declared.isascii() and declared.isdecimal() and int(declared[:20]) > limit:
-            await self._refuse(scope, receive, send, limit)
-            return
-        body = _Body(receive, limit, self.settings.client_seconds)
+        body = _Body(self, scope, receive)
         begun = False
 
         async def sending(message: Message) -> None:
@@ -100,50 +98,44 @@ class BodyLimit:
             await send(message)
 
         try:
+            body.check_declared_size()
             await self.app(scope, body.receive, sending)
-        except _BodyError as error:
+        except _BodyError as stop:
             if begun:
-                raise
-            if error.slow:
-                seconds = f"{self.settings.client_seconds:g}"
-                slow = SlowClient(f"The body did not arrive within {seconds} seconds.", headers={"Connection": "close"})
-                await error_response(slow)(scope, receive, send)
-            else:
-                await self._refuse(scope, receive, send, limit)
-
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-        """Drop the rest of a body, and answer that it is too large."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_DROPPED_SECONDS):
-                dropped = 0
-                while dropped < _DROPPED_BYTES:
-                    message = await receive()
-                    dropped += len(message.get("body", b""))
-                    if message["type"] != "http.request" or not message.get("more_body"):
-                        break
-        error = TooLarge(
-            f"The body is larger than {limit:,} bytes. Send the pairs in several requests.",
-            details={"limit": limit},
-            headers={"Connection": "close"},
-        )
-        await error_response(error)(scope, receive, send)
+                raise RuntimeError("the answer began before the end of the body") from None
+            if not isinstance(stop.error, SlowClient):
+                await _drop(receive)
+            await error_response(stop.error)(scope, receive, send)
+        finally:
+            self.held -= body.size
 
 
 class _BodyError(BaseException):
     """Raised while a body is read. It is no Exception, so that no code between catches it."""
 
-    def __init__(self, *, slow: bool) -> None:
-        self.slow = slow
+    def __init__(self, error: ServerError) -> None:
+        self.error = error
+        error.headers["Connection"] = "close"
 
 
 class _Body:
     """The body of a request, counted and timed."""
 
-    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
-        self._receive, self._limit = receive, limit
-        self._end = monotonic() + seconds
-        self._size = 0
+    def __init__(self, owner: BodyLimit, scope: Scope, receive: Receive) -> None:
+        settings = owner.settings
+        upload = path_of(scope).startswith(_UPLOADS)
+        self._owner, self._receive = owner, receive
+        self._declared = Headers(scope=scope).get("content-length", "")
+        self._limit = settings.max_upload if upload else settings.max_body
+        self._seconds = settings.client_seconds * (_UPLOAD_PATIENCE if upload else 1)
+        self._end = monotonic() + self._seconds
         self._complete = False
+        self.size = 0
+
+    def check_declared_size(self) -> None:
+        """Refuse a body that will be too large, before anything of it is read."""
+        if self._declared.isascii() and self._declared.isdecimal() and int(self._declared[:20]) > self._limit:
+            self._refuse()
 
     async def receive(self) -> Message:
         """Return the next part of the body."""
@@ -153,9 +145,29 @@ class _Body:
             async with asyncio.timeout(self._end - monotonic()):
                 message = await self._receive()
         except TimeoutError:
-            raise _BodyError(slow=True) from None
-        self._size += len(message.get("body", b""))
+            raise _BodyError(SlowClient(f"The body did not arrive within {self._seconds:g} seconds.")) from None
+        part = len(message.get("body", b""))
+        self.size += part
+        self._owner.held += part
         self._complete = message["type"] != "http.request" or not message.get("more_body", False)
-        if self._size > self._limit:
-            raise _BodyError(slow=False)
+        if self.size > self._limit:
+            self._refuse()
+        if self._owner.held > _MOST_HELD:
+            raise _BodyError(Overloaded("The server is receiving too many large requests.", retry_after=2))
         return message
+
+    def _refuse(self) -> None:
+        message = f"The body is larger than {self._limit:,} bytes. Send the pairs in several requests."
+        raise _BodyError(TooLarge(message, details={"limit": self._limit}))
+
+
+async def _drop(receive: Receive) -> None:
+    """Read the rest of a body, up to some limits, and forget it."""
+    dropped = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DROPPED_SECONDS):
+            while dropped < _DROPPED_BYTES:
+                message = await receive()
+                dropped += len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    return
