@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from paraqd.scoring.decisions import Band, Decision
     from paraqd.scoring.scorer import Scorer
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
+    from paraqd.server.client import AsyncClient, Client
+    from paraqd.server.client_messages import ClientError
 
 # Names are loaded on first use, so that a program loads only the modules that it needs.
 _LATER = {
@@ -52,6 +54,9 @@ _LATER = {
     "Evidence": "paraqd.scoring.verdict",
     "EvidenceKind": "paraqd.scoring.verdict",
     "Verdict": "paraqd.scoring.verdict",
+    "AsyncClient": "paraqd.server.client",
+    "Client": "paraqd.server.client",
+    "ClientError": "paraqd.server.client_messages",
 }
 
 
@@ -67,6 +72,9 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Band",
+    "AsyncClient",
+    "Client",
+    "ClientError",
     "Columns",
     "Decision",
     "Evidence",

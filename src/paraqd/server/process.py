@@ -115,7 +115,7 @@ class _Server(uvicorn.Server):
             self._on_start()
 
     @contextmanager
-    def capture_signals(self) -> Iterator[None]:  # type: ignore[override]
+    def capture_signals(self) -> Iterator[None]:
         """Stop on a signal. Unlike the parent class, do not raise the signal again afterwards."""
         before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
         try:
