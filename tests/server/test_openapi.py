@@ -11,7 +11,7 @@ from paraqd.server.settings import Settings
 schemathesis = pytest.importorskip("schemathesis")
 from schemathesis.specs.openapi import checks  # noqa: E402
 
-EXAMPLES = 40
+EXAMPLES = 100
 
 
 @pytest.fixture(scope="module")

@@ -106,7 +106,7 @@ class Batcher:
         self,
         scorer: Scorer,
         *,
-        max_waiting: int = 2048,
+        max_waiting: int = 1024,
         batch_pairs: int = 128,
         batch_characters: int = 64_000,
         metrics: Metrics | None = None,

@@ -103,7 +103,7 @@ class BodyLimit:
         except _BodyError as stop:
             if begun:
                 raise RuntimeError("the answer began before the end of the body") from None
-            if not isinstance(stop.error, SlowClient):
+            if not (body.complete or isinstance(stop.error, SlowClient)):
                 await _drop(receive)
             await error_response(stop.error)(scope, receive, send)
         finally:
@@ -129,7 +129,7 @@ class _Body:
         self._limit = settings.max_upload if upload else settings.max_body
         self._seconds = settings.client_seconds * (_UPLOAD_PATIENCE if upload else 1)
         self._end = monotonic() + self._seconds
-        self._complete = False
+        self.complete = False
         self.size = 0
 
     def check_declared_size(self) -> None:
@@ -139,7 +139,7 @@ class _Body:
 
     async def receive(self) -> Message:
         """Return the next part of the body."""
-        if self._complete:  # only the end of the connection can follow
+        if self.complete:  # only the end of the connection can follow
             return await self._receive()
         try:
             async with asyncio.timeout(self._end - monotonic()):
@@ -149,7 +149,7 @@ class _Body:
         part = len(message.get("body", b""))
         self.size += part
         self._owner.held += part
-        self._complete = message["type"] != "http.request" or not message.get("more_body", False)
+        self.complete = message["type"] != "http.request" or not message.get("more_body", False)
         if self.size > self._limit:
             self._refuse()
         if self._owner.held > _MOST_HELD:

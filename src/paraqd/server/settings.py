@@ -78,11 +78,11 @@ class Settings:
     allowed_origins: tuple[str, ...] = ()
     review: bool = True
     database: str | None = None
-    max_pairs: int = 1024
+    max_pairs: int = 512
     max_text: int = 20_000
     max_body: int = 4 * _MEGABYTE
     max_upload: int = 32 * _MEGABYTE
-    max_waiting: int = 2048
+    max_waiting: int = 1024
     max_connections: int = 512
     batch_pairs: int = 128
     batch_characters: int = 64_000
