@@ -266,7 +266,8 @@ pairs. No pair was sent twice. The pairs are those of the shipped benchmark, wit
 | --- | --- |
 | `score_pairs` in one process | {statistics.median(found["direct"]):.0f} pairs per second |
 | the server, with {CLIENTS} requests at a time | {found["capacity"]:.0f} pairs per second |
-| share of `score_pairs` (median of {len(found["direct"])} alternating rounds) | {found["share"]:.0%} (goal: {_GOAL:.0%}) |
+| share of `score_pairs` (median of {len(found["direct"])} alternating rounds) | {found["share"]:.0%} \
+(goal: {_GOAL:.0%}) |
 | half the capacity for {half["seconds"]:g} s: latency of a request | median {half["p50"] * 1000:.0f} ms, \
 p99 {half["p99"] * 1000:.0f} ms |
 | four times the capacity for {over["seconds"]:g} s: answered | {good:,} requests, \
@@ -281,8 +282,8 @@ of the time, {over["memory_end"]:.0f} MB at the end, {over["memory_most"]:.0f} M
 | the server afterwards | {"answers" if found["alive"] else "does not answer"}, {found["memory_after"]:.0f} MB; \
 exit code after SIGTERM: {found["exit_code"]} |
 
-The server holds up to 1,024 pairs, so under overload an admitted request waits for the pairs before it. `--max-waiting` \
-trades this wait for more refusals.
+The server holds up to 1,024 pairs, so under overload an admitted request waits for the pairs before it. \
+`--max-waiting` trades this wait for more refusals.
 """
 
 

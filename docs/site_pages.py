@@ -23,6 +23,7 @@ PAGES = {  # path in the repository: path on the site
     "results/scorer/README.md": "accuracy.md",
     "results/bench/README.md": "speed.md",
     "results/bench/bench.png": "bench.png",
+    "results/server/README.md": "server-load.md",
 }
 _SOURCES = {page: source for source, page in PAGES.items()}
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")

@@ -54,7 +54,10 @@ def test_the_example_in_the_help_is_a_command_that_can_be_parsed(example):
     command = typer.main.get_command(program())
     context = command.make_context("paraqd", arguments)
     while hasattr(command, "resolve_command"):  # a group: go on to the command that the arguments name
-        name, command, arguments = command.resolve_command(context, [*context._protected_args, *context.args])
+        rest = [*context._protected_args, *context.args]
+        if command.invoke_without_command and not rest:
+            break
+        name, command, arguments = command.resolve_command(context, rest)
         context = command.make_context(name, arguments, parent=context)
     assert command.callback is not None
 

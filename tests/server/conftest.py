@@ -19,6 +19,7 @@ from fastapi.testclient import TestClient
 from paraqd.server.app import create_app
 from paraqd.server.settings import Settings
 
+
 @pytest.fixture(scope="session")
 def scorer():
     return Scorer.load("reading")

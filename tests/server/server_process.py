@@ -19,7 +19,18 @@ class Server:
     """A server in a process of its own."""
 
     def __init__(self, *options, environment=None):
-        command = [sys.executable, "-m", "paraqd", "serve", "--port", "0", "--model", "reading", "--no-review", *options]
+        command = [
+            sys.executable,
+            "-m",
+            "paraqd",
+            "serve",
+            "--port",
+            "0",
+            "--model",
+            "reading",
+            "--no-review",
+            *options,
+        ]
         places = {"PYTHONPATH": str(Path(paraqd.__file__).parents[1])}
         self.process = subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, env={**os.environ, **places, **(environment or {})}

@@ -133,9 +133,7 @@ def test_a_pair_that_cannot_be_scored_fails_only_its_own_request():
         batcher = Batcher(scorer)
         held = asyncio.create_task(batcher.score(numbered("held", 200)))
         await until(lambda: len(scorer.batches) == 2)
-        good, bad = (
-            asyncio.create_task(batcher.score(pairs)) for pairs in (numbered("good", 3), [("bad", "broken")])
-        )
+        good, bad = (asyncio.create_task(batcher.score(pairs)) for pairs in (numbered("good", 3), [("bad", "broken")]))
         await asyncio.sleep(0)
         scorer.gate.set()
         assert seen(await good) == numbered("good", 3)

@@ -106,7 +106,11 @@ def test_a_busy_server_is_asked_again_after_the_time_it_names(monkeypatch):
     monkeypatch.setattr("time.sleep", waits.append)
     busy = httpx.Response(429, json=BUSY, headers={"Retry-After": "7"})
     transport = Answers(
-        httpx.Response(200, json=MODEL), busy, httpx.ConnectError("x"), httpx.Response(503), httpx.Response(200, json=GOOD)
+        httpx.Response(200, json=MODEL),
+        busy,
+        httpx.ConnectError("x"),
+        httpx.Response(503),
+        httpx.Response(200, json=GOOD),
     )
     with Client(transport=transport) as client:
         (verdict,) = client.score("a", ["b"])
@@ -116,7 +120,10 @@ def test_a_busy_server_is_asked_again_after_the_time_it_names(monkeypatch):
 
 def test_errors_are_clear():
     def fails(*answers, match, retries=1):
-        with Client(transport=Answers(*answers), retries=retries) as client, pytest.raises(ClientError, match=match) as e:
+        with (
+            Client(transport=Answers(*answers), retries=retries) as client,
+            pytest.raises(ClientError, match=match) as e,
+        ):
             client.score("a", ["b"])
         return e.value
 

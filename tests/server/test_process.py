@@ -11,14 +11,15 @@ import httpx
 import pytest
 from server_process import QUESTION
 
-
 JSON = {"content-type": "application/json"}
 
 
 def pairs(count):
     """Return pairs that differ, so that each is really scored."""
     texts = [f"Tom has {n} red and {n + 3} blue pens. How many pens has he in all?" for n in range(count)]
-    return [{"question": text, "paraphrase": text.replace("in all", f"together on day {n}")} for n, text in enumerate(texts)]
+    return [
+        {"question": text, "paraphrase": text.replace("in all", f"together on day {n}")} for n, text in enumerate(texts)
+    ]
 
 
 def body(count):
@@ -46,9 +47,7 @@ def test_a_signal_lets_requests_finish(start, number):
     server = start("--max-pairs", "1000")
     with ThreadPoolExecutor() as pool, httpx.Client(base_url=server.url, timeout=60) as http:
         http.get("/healthz")
-        answer = pool.submit(
-            httpx.post, f"{server.url}/v1/score/batch", content=body(1000), headers=JSON, timeout=60
-        )
+        answer = pool.submit(httpx.post, f"{server.url}/v1/score/batch", content=body(1000), headers=JSON, timeout=60)
         while not metric(server, "paraqd_waiting_pairs"):
             time.sleep(0.005)
         server.stop(number)
@@ -72,7 +71,7 @@ def test_readyz_turns_503_before_the_server_stops_listening(start):
 
 def test_a_client_that_goes_away_frees_its_place(start):
     server = start("--max-pairs", "1000")
-    head = f"POST /v1/score/batch HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: "
+    head = "POST /v1/score/batch HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: "
     content = body(1000)
     with socket.create_connection(("127.0.0.1", server.port)) as connection:
         connection.sendall(f"{head}{len(content)}\r\n\r\n".encode() + content)
@@ -102,7 +101,9 @@ def test_slow_clients_are_cut_off(start):
     server = start(environment={"PARAQD_SERVE_CLIENT_SECONDS": "0.5"})
     assert b" 408 " in raw(server, b"")
     assert b" 408 " in raw(server, b"GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: ")
-    answer = raw(server, b"POST /v1/score HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
+    answer = raw(
+        server, b"POST /v1/score HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+    )
     assert b" 408 " in answer and b'"slow_client"' in answer
     assert httpx.get(f"{server.url}/healthz").is_success
 
