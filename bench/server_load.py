@@ -40,6 +40,7 @@ ROOT = Path(__file__).parents[1]
 PER_REQUEST = 32
 CLIENTS = 8  # requests at a time when the throughput is measured
 _GOAL = 0.65
+_IDLE = 1.0  # the load average up to which the machine counts as idle
 
 
 @dataclass
@@ -189,6 +190,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def measure(rounds: int, count: int, seconds: float) -> dict[str, Any]:
     """Run all measurements, and return the figures."""
+    load_before = os.getloadavg()[0]
     source, scorer, server = different_pairs(), Scorer.load(judge="small"), Server.start()
     try:
         scorer.score_pairs(take(source, 64))
@@ -219,6 +221,7 @@ def measure(rounds: int, count: int, seconds: float) -> dict[str, Any]:
     settled = over.memory[len(over.memory) // 4 :]
     return {
         "machine": describe(),
+        "load_before": load_before,
         "signature": scorer.signature,
         "direct": direct,
         "served": served,
@@ -252,6 +255,15 @@ def _latencies(load: Load) -> dict[str, float]:
 def page(found: dict[str, Any]) -> str:
     """Return the page with the figures."""
     machine, half, over = found["machine"], found["half"], found["over"]
+    load = found.get("load_before")
+    busy = load is None or load > _IDLE
+    caveat = (
+        f"**Other programs used the cores during this run (load before it: {'not recorded' if load is None else load}). "
+        "The figures are therefore not those of an idle machine, and the share is not reliable: a process with more "
+        "threads gets more of a crowded machine.**\n\n"
+        if busy
+        else ""
+    )
     good, refused = over["statuses"].get("200", 0), over["statuses"].get("429", 0)
     others = {name: n for load in (half, over) for name, n in load["statuses"].items() if name not in ("200", "429")}
     return f"""# The server under load
@@ -262,7 +274,7 @@ The server ran with the small judge ({found["signature"]}) on {machine["cores"]}
 client, a second process, ran on the same cores, so its work counts against the server. All requests had {PER_REQUEST} \
 pairs. No pair was sent twice. The pairs are those of the shipped benchmark, with other numbers each time.
 
-| measurement | result |
+{caveat}| measurement | result |
 | --- | --- |
 | `score_pairs` in one process | {statistics.median(found["direct"]):.0f} pairs per second |
 | the server, with {CLIENTS} requests at a time | {found["capacity"]:.0f} pairs per second |
