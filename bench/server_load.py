@@ -257,8 +257,9 @@ def page(found: dict[str, Any]) -> str:
     machine, half, over = found["machine"], found["half"], found["over"]
     load = found.get("load_before")
     busy = load is None or load > _IDLE
+    shown = "not recorded" if load is None else f"{load:.1f}"
     caveat = (
-        f"**Other programs used the cores during this run (load before it: {'not recorded' if load is None else load}). "
+        f"**Other programs used the cores during this run (load before it: {shown}). "
         "The figures are therefore not those of an idle machine, and the share is not reliable: a process with more "
         "threads gets more of a crowded machine.**\n\n"
         if busy

@@ -71,8 +71,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Band",
     "AsyncClient",
+    "Band",
     "Client",
     "ClientError",
     "Columns",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-import server_load  # noqa: E402
+import server_load
 
 RESULTS = Path(__file__).parents[2] / "results" / "server"
 
