@@ -33,7 +33,10 @@ class Server:
         ]
         places = {"PYTHONPATH": str(Path(paraqd.__file__).parents[1])}
         self.process = subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, env={**os.environ, **places, **(environment or {})}
+            command,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **places, "PARAQD_SERVE_REVIEW": "false", **(environment or {})},
         )
         self.lines = []
         while not (found := re.search(r"serves at (http://\S+)", self.lines[-1] if self.lines else "")):

@@ -14,8 +14,12 @@ HEADERS = {"Authorization": f"Bearer {KEY}"}
 @pytest.fixture(scope="module")
 def described(tmp_path_factory):
     database = tmp_path_factory.mktemp("database") / "review.sqlite"
-    environment = {"PARAQD_SERVE_API_KEY": KEY, "PARAQD_SERVE_DATABASE": f"sqlite:///{database}"}
-    server = Server("--review", environment=environment)
+    environment = {
+        "PARAQD_SERVE_API_KEY": KEY,
+        "PARAQD_SERVE_REVIEW": "true",
+        "PARAQD_SERVE_DATABASE": f"sqlite:///{database}",
+    }
+    server = Server(environment=environment)
     yield schemathesis.openapi.from_url(f"{server.url}/openapi.json")
     server.process.terminate()
     assert server.ended() == 0

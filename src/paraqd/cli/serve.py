@@ -66,9 +66,9 @@ def serve(
             rich_help_panel=_ACCESS,
         ),
     ] = None,
-    review: Annotated[
-        bool | None, typer.Option("--review/--no-review", help="Serve the review page.", rich_help_panel=_REVIEW)
-    ] = None,
+    no_review: Annotated[
+        bool, typer.Option("--no-review", help="Do not serve the review page.", rich_help_panel=_REVIEW)
+    ] = False,
     database: Database = None,
     max_pairs: Annotated[
         int | None, typer.Option(min=1, help="The most pairs in a request.", rich_help_panel=_LIMITS)
@@ -124,7 +124,7 @@ def serve(
         open_to_all=no_api_key or None,
         allowed_hosts=tuple(allow_host) if allow_host else None,
         allowed_origins=tuple(allow_origin) if allow_origin else None,
-        review=review,
+        review=False if no_review else None,
         database=database,
         max_pairs=max_pairs,
         max_text=max_text,
