@@ -1,0 +1,1 @@
+"""Store projects, pairs and the decisions of reviewers, and offer them over HTTP."""

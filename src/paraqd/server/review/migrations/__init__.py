@@ -1,0 +1,1 @@
+"""Create and upgrade the tables of the database, version by version."""

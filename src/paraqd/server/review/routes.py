@@ -1,0 +1,162 @@
+"""Offer projects, pairs and decisions over HTTP.
+
+The functions are not coroutines, so the server runs them in threads, and a slow database never blocks other requests.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from paraqd.server.review import decisions, pairs, projects
+from paraqd.server.review.errors import BadValueError
+from paraqd.server.review.filters import Filter
+from paraqd.server.review.lifespan import Review
+from paraqd.server.review.new_projects import default_terms, listed_rows, read_band
+from paraqd.server.review.requests import (
+    MOST_PAIRS,
+    BulkBody,
+    ChangeBody,
+    DecisionBody,
+    NextBody,
+    PairNumber,
+    ProjectBody,
+    ProjectId,
+    query_filter,
+    reader,
+    writer,
+)
+
+review_router = APIRouter(prefix="/v1/projects", tags=["review"])
+Reader = Annotated[str, Depends(reader)]
+Writer = Annotated[str, Depends(writer)]
+
+
+def _review(request: Request) -> Review:
+    review: Review = request.app.state.review
+    return review
+
+
+Server = Annotated[Review, Depends(_review)]
+
+
+@review_router.get("")
+def list_projects(server: Server, me: Reader) -> dict[str, Any]:
+    """Return all projects, newest first."""
+    return {"projects": projects.list_projects(server.database, me)}
+
+
+@review_router.post("", status_code=201)
+def create_project(request: Request, server: Server, me: Writer, body: ProjectBody) -> dict[str, Any]:
+    """Create a project from pairs. They are scored in the background."""
+    terms = default_terms(request.app)
+    rows = listed_rows([pair.model_dump() for pair in body.pairs], terms.most_pairs)
+    given_ids = any(pair.id for pair in body.pairs)
+    new = projects.NewProject(
+        name=body.name.strip() or "Untitled",
+        threshold=terms.threshold if body.threshold is None else body.threshold,
+        band=read_band(body.review, terms),
+        votes_needed=body.votes_needed,
+        columns=("id", "question", "paraphrase") if given_ids else ("question", "paraphrase"),
+        paraphrase_columns=("paraphrase",),
+    )
+    project, _ = projects.create_project(server.database, new, rows)
+    server.wake()
+    return projects.get_project(server.database, project, me)
+
+
+@review_router.get("/{project}")
+def get_project(server: Server, me: Reader, project: ProjectId) -> dict[str, Any]:
+    """Return a project with its counts."""
+    return projects.get_project(server.database, project, me)
+
+
+@review_router.patch("/{project}")
+def change_project(
+    request: Request, server: Server, me: Writer, project: ProjectId, body: ChangeBody
+) -> dict[str, Any]:
+    """Change the settings of a project. Decisions of people never change by this."""
+    given = body.model_dump(include=body.model_fields_set)
+    changes: dict[str, Any] = {name: given[name] for name in ("threshold", "votes_needed") if given.get(name) is not None}
+    if given.get("name") is not None:
+        if not given["name"].strip():
+            raise BadValueError("the name of a project must not be blank")
+        changes["name"] = given["name"].strip()
+    if "review" in given:
+        band = read_band(body.review, default_terms(request.app))
+        changes["low"], changes["high"] = band or (None, None)
+    return projects.change_project(server.database, project, changes, me)
+
+
+@review_router.delete("/{project}", status_code=204)
+def delete_project(server: Server, me: Writer, project: ProjectId) -> Response:
+    """Delete a project with all its decisions. This cannot be undone."""
+    projects.delete_project(server.database, project)
+    return Response(status_code=204)
+
+
+@review_router.get("/{project}/pairs")
+def list_pairs(
+    server: Server,
+    me: Reader,
+    project: ProjectId,
+    chosen: Annotated[Filter, Depends(query_filter)],
+    offset: Annotated[int, Query(ge=0, le=MOST_PAIRS)] = 0,
+    limit: Annotated[int, Query(ge=0, le=1000)] = 50,
+) -> dict[str, Any]:
+    """Return some of the pairs that a filter matches."""
+    return pairs.list_pairs(server.database, project, chosen, me, offset=offset, limit=limit)
+
+
+@review_router.get("/{project}/pairs/{n}")
+def get_pair(server: Server, me: Reader, project: ProjectId, n: PairNumber) -> dict[str, Any]:
+    """Return one pair."""
+    return pairs.get_pair(server.database, project, n, me)
+
+
+@review_router.post("/{project}/next")
+def next_pair(server: Server, me: Writer, project: ProjectId, body: NextBody) -> dict[str, Any]:
+    """Claim the next pair that waits for this reviewer for five minutes."""
+    return pairs.next_pair(server.database, project, body.filter.to_filter(), me, body.after)
+
+
+@review_router.post("/{project}/decisions")
+def decide(server: Server, me: Writer, project: ProjectId, body: DecisionBody) -> dict[str, Any]:
+    """Record a decision on one pair."""
+    return decisions.decide(server.database, project, me, body.pair, body.decision, body.note)
+
+
+@review_router.post("/{project}/decisions/bulk")
+def decide_all(server: Server, me: Writer, project: ProjectId, body: BulkBody) -> dict[str, Any]:
+    """Record a decision on all pairs that a filter matches, as one step."""
+    chosen = body.filter.to_filter()
+    return dict(
+        decisions.decide_all(
+            server.database, project, me, chosen, body.decision, expected=body.expected, note=body.note
+        )
+    )
+
+
+@review_router.post("/{project}/undo")
+def undo(server: Server, me: Writer, project: ProjectId) -> dict[str, Any]:
+    """Undo this reviewer's last step."""
+    return decisions.undo(server.database, project, me)
+
+
+@review_router.post("/{project}/redo")
+def redo(server: Server, me: Writer, project: ProjectId) -> dict[str, Any]:
+    """Redo the step that this reviewer undid last."""
+    return decisions.redo(server.database, project, me)
+
+
+@review_router.get("/{project}/log")
+def read_log(
+    server: Server,
+    me: Reader,
+    project: ProjectId,
+    before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """Return who decided what and when, newest first. Pass the ``id`` of the last event as ``before`` for more."""
+    return decisions.read_log(server.database, project, me, before=before, limit=limit)
