@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, delete, func, literal, or_, select, update
 
 from paraqd.server.review.database import Database, insert_into
-from paraqd.server.review.errors import ConflictError, NotFoundError
+from paraqd.server.review.errors import Conflict, NotFound
 from paraqd.server.review.filters import Filter, folded, matching
 from paraqd.server.review.pairs import one_pair
 from paraqd.server.review.projects import NewVote, find_project, step_counts
@@ -32,7 +32,7 @@ def decide(
 
     Raises
     ------
-    NotFoundError
+    NotFound
         If there is no such project or pair.
 
     """
@@ -41,7 +41,7 @@ def decide(
         row = find_project(connection, project, lock=True)
         where = and_(pairs.c.project == project, pairs.c.n == n)
         if not _record(connection, row, reviewer, where, decision, note, always=True):
-            raise NotFoundError(f"the project has no pair {n}")
+            raise NotFound(f"The project has no pair {n}.")
         release = where & (pairs.c.claimed_by == reviewer)
         connection.execute(update(pairs).where(release).values(claimed_by=None, claimed_until=None))
         return {"pair": one_pair(connection, row, n, reviewer), **step_counts(connection, project, reviewer)}
@@ -63,7 +63,7 @@ def decide_all(
 
     Raises
     ------
-    ConflictError
+    Conflict
         If the filter matches another number of pairs than ``expected``. Nothing is changed then.
 
     """
@@ -73,8 +73,8 @@ def decide_all(
         where = matching(row, chosen, reviewer)
         found = connection.execute(select(func.count()).select_from(pairs).where(where)).scalar_one()
         if found != expected:
-            raise ConflictError(
-                f"the filter now matches {found} pairs, not {expected}: look at the list again",
+            raise Conflict(
+                f"The filter now matches {found} pairs, not {expected}. Look at the list again.",
                 details={"matches": found},
             )
         changed = _record(connection, row, reviewer, where, decision, note, always=False)
@@ -208,11 +208,10 @@ def _reverse(connection: Connection, project: str, reviewer: str, *, back: bool)
     if step is None:
         return {"changed": [], **step_counts(connection, project, reviewer)}
     last = connection.execute(select(func.max(events.c.id)).where(events.c.step == step)).scalar_one()
-    current = and_(
-        votes.c.project == events.c.project, votes.c.n == events.c.n, votes.c.reviewer == events.c.reviewer
-    )
+    current = and_(votes.c.project == events.c.project, votes.c.n == events.c.n, votes.c.reviewer == events.c.reviewer)
     now_decision, now_note = func.coalesce(votes.c.decision, "none"), func.coalesce(votes.c.note, "")
     e, moment = events.c, now()
+    restored: tuple[ColumnElement[Any], ...]
     if back:
         unchanged = and_(now_decision == e.decision, now_note == e.note)
         restored = (e.before, e.before_note, e.before_folded, literal(moment), e.before_at)
@@ -253,9 +252,7 @@ def _apply(connection: Connection, project: Row[Any], step: int, after: int) -> 
     return sorted(set(connection.execute(concerned).scalars()))
 
 
-def refresh_status(
-    connection: Connection, project: str, needed: int, where: ColumnElement[bool] | None = None
-) -> None:
+def refresh_status(connection: Connection, project: str, needed: int, where: ColumnElement[bool] | None = None) -> None:
     """Derive the status of pairs from their votes.
 
     If one vote is needed, the newest vote counts. Otherwise, a pair is accepted or rejected if enough votes agree and

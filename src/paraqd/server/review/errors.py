@@ -1,65 +1,37 @@
-"""Define the errors of the review part. Each one names the HTTP status and the code of its answer."""
+"""Define the errors of the review part."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 from paraqd.errors import ParaqdError
+from paraqd.server.errors import ServerError
 
 
-class ReviewError(ParaqdError):
-    """The base class of errors that a client of the review interface can cause.
+class BadRequest(ServerError):
+    """Raised when a request cannot be used, such as an upload that is not a table."""
 
-    Attributes
-    ----------
-    status : int
-        The HTTP status of the answer.
-    code : str
-        A word for programs, such as ``not_found``.
-    details : object
-        More facts for programs, or None.
-
-    """
-
-    status: ClassVar[int] = 400
-    code: ClassVar[str] = "bad_request"
-
-    def __init__(self, message: str, *, details: Any = None) -> None:
-        super().__init__(message)
-        self.details = details
+    status, code = 400, "bad_request"
 
 
-class BadRequestError(ReviewError):
-    """Raised when a request cannot be understood, such as an upload that is not a table."""
-
-
-class NotFoundError(ReviewError):
+class NotFound(ServerError):
     """Raised when there is no such project or pair."""
 
-    status = 404
-    code = "not_found"
+    status, code = 404, "not_found"
 
 
-class ConflictError(ReviewError):
+class Conflict(ServerError):
     """Raised when a request does not fit the current state, such as a bulk decision on an old count."""
 
-    status = 409
-    code = "conflict"
-
-
-class TooLargeError(ReviewError):
-    """Raised when a file or a list is larger than the server accepts."""
-
-    status = 413
-    code = "too_large"
-
-
-class BadValueError(ReviewError):
-    """Raised when a value is well-formed but not allowed."""
-
-    status = 422
-    code = "invalid"
+    status, code = 409, "conflict"
 
 
 class StorageError(ParaqdError):
     """Raised when a database cannot be opened or used. The one-line message says what to do."""
+
+
+def sentence(message: str) -> str:
+    """Return a one-line message of the command line as a sentence.
+
+    >>> sentence("a.csv is empty; pass a file with at least one row")
+    'a.csv is empty; pass a file with at least one row.'
+    """
+    return message if message.endswith((".", "?", "!")) else f"{message}."

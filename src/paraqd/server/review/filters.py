@@ -86,9 +86,7 @@ def matching(project: Row[Any], chosen: Filter, reviewer: str) -> ColumnElement[
         conditions.append(and_(pairs.c.score <= project.threshold, or_(*kinds)))
     if chosen.status:
         plain = [status for status in chosen.status if status != "mine"]
-        conditions.append(
-            or_(pairs.c.status.in_(plain), voted(reviewer) if "mine" in chosen.status else false())
-        )
+        conditions.append(or_(pairs.c.status.in_(plain), voted(reviewer) if "mine" in chosen.status else false()))
     if chosen.low is not None:
         conditions.append(pairs.c.score >= chosen.low)
     if chosen.high is not None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paraqd.server.review.errors import BadValueError, TooLargeError
+from paraqd.scoring.decisions import Band, default_band
+from paraqd.server.errors import InvalidInput, TooLarge
 from paraqd.server.review.projects import NewPair, SourceRow
 from paraqd.text_check import is_blank, pair_problem
 
-MOST_PAIRS = 200_000
+MOST_PAIRS = 100_000  # in a project
 
 
 @dataclass(frozen=True)
@@ -24,19 +25,31 @@ class Terms:
 
 def default_terms(app: Any) -> Terms:
     """Return the threshold and the band of the server's model."""
-    return getattr(app.state, "review_terms", None) or Terms(0.5)
+    scorer = app.state.scorer
+    band = default_band(scorer)
+    return Terms(scorer.threshold, None if band is None else (band.low, band.high))
 
 
 def read_band(given: Sequence[float] | str | None, terms: Terms) -> tuple[float, float] | None:
-    """Return the band that a request asks for; raise a BadValueError if its ends are in the wrong order."""
+    """Return the band that a request asks for; raise a InvalidInput if its ends are in the wrong order."""
     if given == "default":
         return terms.band
     if given is None or isinstance(given, str):
         return None
     low, high = given
     if low > high:
-        raise BadValueError(f"the review band must begin below its end, not {low} to {high}")
+        raise InvalidInput(f"The lower end of the review band comes first, not {low:g} before {high:g}.")
     return low, high
+
+
+def band_in(text: str, terms: Terms) -> tuple[float, float] | None:
+    """Return the band that a text such as ``default``, ``0.2,0.8`` or an empty text describes."""
+    if text.strip() in ("", "none", "null"):
+        return None
+    if text.strip() == "default":
+        return terms.band
+    band = Band.parse(text.strip(" []"))
+    return band.low, band.high
 
 
 def checked_pair(question: str, paraphrase: str, identity: str = "", column: str = "") -> NewPair:
@@ -45,9 +58,9 @@ def checked_pair(question: str, paraphrase: str, identity: str = "", column: str
 
 
 def listed_rows(given: Sequence[Mapping[str, Any]], most: int) -> Iterator[SourceRow]:
-    """Yield the rows of a project that was sent as a list of pairs; raise a TooLargeError if there are too many."""
+    """Yield the rows of a project that was sent as a list of pairs; raise a TooLarge if there are too many."""
     if len(given) > most:
-        raise TooLargeError(f"a project can have {most:,} pairs, not {len(given):,}: split it")
+        raise TooLarge(f"A project can have {most:,} pairs, not {len(given):,}. Divide them among several projects.")
     for line, each in enumerate(given, start=1):
         question, paraphrase = each["question"], each["paraphrase"]
         if is_blank(paraphrase):

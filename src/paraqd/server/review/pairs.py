@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, not_, or_, select, update
 
 from paraqd.server.review.database import Database
-from paraqd.server.review.errors import NotFoundError
+from paraqd.server.review.errors import NotFound
 from paraqd.server.review.filters import Filter, behind, decision_of, matching, ordering, sort_key, voted
 from paraqd.server.review.projects import find_project
 from paraqd.server.review.tables import pairs, votes
@@ -44,13 +44,13 @@ def one_pair(connection: Connection, project: Row[Any], n: int, reviewer: str) -
 
     Raises
     ------
-    NotFoundError
+    NotFound
         If there is no such pair.
 
     """
     found = _some_pairs(connection, project, [n], reviewer)
     if not found:
-        raise NotFoundError(f"the project has no pair {n}")
+        raise NotFound(f"The project has no pair {n}.")
     return found[0]
 
 
@@ -93,10 +93,11 @@ def _first_behind(
         last = select(sort_key(sort)).where(pairs.c.project == project, pairs.c.n == after)
         key = connection.execute(last).scalar_one_or_none()
         if key is not None:
-            found = connection.execute(query.where(behind(sort, key, after))).scalar_one_or_none()
+            found: int | None = connection.execute(query.where(behind(sort, key, after))).scalar_one_or_none()
             if found is not None:
                 return found
-    return connection.execute(query).scalar_one_or_none()
+    first: int | None = connection.execute(query).scalar_one_or_none()
+    return first
 
 
 def _some_pairs(

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
 from paraqd.server.review.database import Database
-from paraqd.server.review.errors import BadRequestError, NotFoundError
+from paraqd.server.review.errors import BadRequest, NotFound
 from paraqd.server.review.filters import decision_of, folded
 from paraqd.server.review.tables import copies, pairs, projects, sources, steps
 from paraqd.server.review.times import iso, now
@@ -44,6 +44,7 @@ class NewPair:
     column: str = ""
     problem: str = ""
     votes: tuple[NewVote, ...] = ()
+    key: str = ""  # the key in an exported file
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class NewProject:
     votes_needed: int = 1
     columns: tuple[str, ...] = ()
     paraphrase_columns: tuple[str, ...] = ()
+    delimiter: str = ","
+    decimal: str = "."
 
 
 def pair_key(question: str, paraphrase: str) -> str:
@@ -99,7 +102,7 @@ def create_project(
 
     Raises
     ------
-    BadRequestError
+    BadRequest
         If no row has a pair.
 
     """
@@ -118,6 +121,8 @@ def create_project(
         "votes_needed": new.votes_needed,
         "columns": json.dumps(new.columns),
         "paraphrase_columns": json.dumps(new.paraphrase_columns),
+        "delimiter": new.delimiter,
+        "decimal": new.decimal,
     }
     database.write(lambda connection: connection.execute(projects.insert().values(values)))
     try:
@@ -126,7 +131,7 @@ def create_project(
             stored = _prepared(project, chunk, folding)
             database.write(lambda connection, stored=stored: _store(connection, stored))  # type: ignore[misc]
         if not folding.numbers:
-            raise BadRequestError("there is no pair to score: every question or paraphrase is empty")
+            raise BadRequest("There is no pair to score: every paraphrase is empty.")
         database.write(lambda connection: _finish(connection, project, folding))
     except BaseException:
         database.write(lambda connection: connection.execute(delete(projects).where(projects.c.id == project)))
@@ -220,14 +225,14 @@ def find_project(connection: Connection, project: str, *, lock: bool = False) ->
 
     Raises
     ------
-    NotFoundError
+    NotFound
         If there is no such project.
 
     """
     query = select(projects).where(projects.c.id == project, projects.c.state != LOADING)
     found = connection.execute(query.with_for_update() if lock else query).one_or_none()
     if found is None:
-        raise NotFoundError(f"there is no project {project!r}; it may have been deleted")
+        raise NotFound(f"There is no project {project[:40]!r}. It may have been deleted.")
     return found
 
 
@@ -267,7 +272,7 @@ def project_data(connection: Connection, row: Row[Any], reviewer: str = "") -> d
 def step_counts(connection: Connection, project: str, reviewer: str) -> dict[str, int]:
     """Return how many steps a reviewer can undo and redo."""
     query = select(steps.c.state, func.count()).where(steps.c.project == project, steps.c.reviewer == reviewer)
-    found = dict(connection.execute(query.group_by(steps.c.state)).tuples().all())
+    found: dict[str, int] = {state: count for state, count in connection.execute(query.group_by(steps.c.state))}
     return {"undo": found.get("done", 0), "redo": found.get("undone", 0)}
 
 

@@ -10,7 +10,8 @@ from fastapi import Header, Path, Query, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from paraqd.scoring.verdict import EvidenceKind
-from paraqd.server.review.errors import BadRequestError, BadValueError
+from paraqd.server.errors import InvalidInput
+from paraqd.server.review.errors import BadRequest
 from paraqd.server.review.filters import DECISIONS, SORTS, STATUSES, Filter
 
 LONGEST_NAME = 200
@@ -124,7 +125,7 @@ def make_filter(
     high: float | None,
     sort: str,
 ) -> Filter:
-    """Return a filter; raise a BadValueError if a word is unknown."""
+    """Return a filter; raise a InvalidInput if a word is unknown."""
     _check_words("decision", decision, DECISIONS)
     _check_words("fault", fault, tuple(EvidenceKind))
     _check_words("status", status, STATUSES)
@@ -135,7 +136,7 @@ def make_filter(
 def _check_words(name: str, given: list[str], known: tuple[str, ...]) -> None:
     for word in given:
         if word not in known:
-            raise BadValueError(f"{name} cannot be {word!r}: choose {', '.join(known[:-1])} or {known[-1]}")
+            raise InvalidInput(f"{name} cannot be {word[:40]!r}. Choose {', '.join(known[:-1])} or {known[-1]}.")
 
 
 def query_filter(
@@ -167,7 +168,7 @@ def _number(name: str, text: str) -> float | None:
     except ValueError:
         number = float("nan")
     if not -1 <= number <= 1:
-        raise BadValueError(f"{name} must be a number from -1 to 1, not {text!r}")
+        raise InvalidInput(f"{name} must be a number from -1 to 1, not {text[:40]!r}.")
     return number
 
 
@@ -177,9 +178,9 @@ def reader(request: Request, x_reviewer: Annotated[str | None, Header()] = None)
 
 
 def writer(request: Request, x_reviewer: Annotated[str | None, Header()] = None) -> str:
-    """Return the name of the reviewer who changes something; raise a BadRequestError if the request names no one."""
+    """Return the name of the reviewer who changes something; raise a BadRequest if the request names no one."""
     if x_reviewer is None:
-        raise BadRequestError("the header X-Reviewer is missing: send the reviewer's name, percent-encoded")
+        raise BadRequest("The header X-Reviewer is missing. Send the reviewer's name, percent-encoded.")
     return _reviewer(x_reviewer)
 
 
@@ -187,9 +188,7 @@ def _reviewer(header: str) -> str:
     try:
         name = unicodedata.normalize("NFC", unquote(header, errors="strict")).strip()
     except UnicodeDecodeError:
-        raise BadRequestError("the header X-Reviewer is not percent-encoded UTF-8") from None
+        raise BadRequest("The header X-Reviewer is not percent-encoded UTF-8.") from None
     if not 1 <= len(name) <= LONGEST_REVIEWER or not name.isprintable():
-        raise BadRequestError(
-            f"the reviewer's name must have 1 to {LONGEST_REVIEWER} characters, without line breaks or control characters"
-        )
+        raise BadRequest(f"The reviewer's name must have 1 to {LONGEST_REVIEWER} printable characters.")
     return name

@@ -5,15 +5,24 @@ The functions are not coroutines, so the server runs them in threads, and a slow
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, File, Form, Query, Request, Response, UploadFile
+from fastapi.responses import FileResponse
+from starlette.background import BackgroundTask
 
-from paraqd.server.review import decisions, pairs, projects
-from paraqd.server.review.errors import BadValueError
+from paraqd.data.formats import TableError
+from paraqd.server.errors import InvalidInput
+from paraqd.server.review import decisions, exports, imports, pairs, projects, statistics
+from paraqd.server.review.errors import BadRequest, sentence
 from paraqd.server.review.filters import Filter
 from paraqd.server.review.lifespan import Review
-from paraqd.server.review.new_projects import default_terms, listed_rows, read_band
+from paraqd.server.review.new_projects import band_in, default_terms, listed_rows, read_band
 from paraqd.server.review.requests import (
     MOST_PAIRS,
     BulkBody,
@@ -66,6 +75,51 @@ def create_project(request: Request, server: Server, me: Writer, body: ProjectBo
     return projects.get_project(server.database, project, me)
 
 
+@review_router.post("/upload", status_code=201)
+def upload_project(
+    request: Request,
+    server: Server,
+    me: Writer,
+    file: Annotated[UploadFile, File(description="A .csv, .tsv, .jsonl, .xlsx or .parquet file.")],
+    name: Annotated[str, Form(max_length=200)] = "",
+    question_column: Annotated[str, Form(max_length=1000)] = "",
+    paraphrase_columns: Annotated[str, Form(max_length=10_000, description="A list with commas, or a pattern.")] = "",
+    encoding: Annotated[str, Form(max_length=50)] = "",
+    threshold: Annotated[float | None, Form(ge=-1, le=1, allow_inf_nan=False)] = None,
+    review: Annotated[str, Form(max_length=100, description="A band such as 0.2,0.8, or default.")] = "",
+    votes_needed: Annotated[Literal["1", "2"], Form()] = "1",
+) -> dict[str, Any]:
+    """Create a project from a table. A table that was exported here brings its decisions along."""
+    terms = default_terms(request.app)
+    band = band_in(review, terms)
+    with (
+        imports.saved_upload(file.file, file.filename) as (path, shown),
+        imports.open_upload(
+            path,
+            shown,
+            question=question_column.strip(),
+            paraphrases=paraphrase_columns.strip(),
+            encoding=encoding.strip(),
+            most_pairs=terms.most_pairs,
+        ) as upload,
+    ):
+        new = projects.NewProject(
+            name=imports.project_name(name, shown),
+            threshold=terms.threshold if threshold is None else threshold,
+            band=band,
+            votes_needed=int(votes_needed),
+            columns=upload.columns,
+            paraphrase_columns=upload.paraphrases,
+            delimiter=upload.table.dialect.delimiter,
+            decimal=upload.table.dialect.decimal,
+        )
+        project, given = projects.create_project(server.database, new, upload.rows())
+    if given:
+        decisions.import_votes(server.database, project, me, given)
+    server.wake()
+    return projects.get_project(server.database, project, me)
+
+
 @review_router.get("/{project}")
 def get_project(server: Server, me: Reader, project: ProjectId) -> dict[str, Any]:
     """Return a project with its counts."""
@@ -78,10 +132,12 @@ def change_project(
 ) -> dict[str, Any]:
     """Change the settings of a project. Decisions of people never change by this."""
     given = body.model_dump(include=body.model_fields_set)
-    changes: dict[str, Any] = {name: given[name] for name in ("threshold", "votes_needed") if given.get(name) is not None}
+    changes: dict[str, Any] = {
+        name: given[name] for name in ("threshold", "votes_needed") if given.get(name) is not None
+    }
     if given.get("name") is not None:
         if not given["name"].strip():
-            raise BadValueError("the name of a project must not be blank")
+            raise InvalidInput("The name of a project must not be blank.")
         changes["name"] = given["name"].strip()
     if "review" in given:
         band = read_band(body.review, default_terms(request.app))
@@ -160,3 +216,67 @@ def read_log(
 ) -> dict[str, Any]:
     """Return who decided what and when, newest first. Pass the ``id`` of the last event as ``before`` for more."""
     return decisions.read_log(server.database, project, me, before=before, limit=limit)
+
+
+@review_router.get("/{project}/scores")
+def read_scores(server: Server, project: ProjectId) -> dict[str, Any]:
+    """Return all scores, and counts of faults, verdicts and statuses."""
+    return statistics.read_scores(server.database, project)
+
+
+@review_router.get("/{project}/agreement")
+def read_agreement(server: Server, project: ProjectId) -> dict[str, Any]:
+    """Return how well the reviewers agree with each other and with the model."""
+    return statistics.read_agreement(server.database, project)
+
+
+@review_router.get("/{project}/suggestion")
+def read_suggestion(server: Server, project: ProjectId) -> dict[str, Any]:
+    """Return the threshold and the band that the decisions suggest."""
+    return statistics.read_suggestion(server.database, project)
+
+
+@review_router.get("/{project}/export", response_class=FileResponse)
+def export(
+    server: Server,
+    project: ProjectId,
+    format: Annotated[Literal["xlsx", "csv", "jsonl"], Query(description="The format of the file.")] = "xlsx",
+    only: Annotated[Literal["", "accepted", "rejected"], Query(description="Only pairs with this status.")] = "",
+) -> FileResponse:
+    """Return the project as a file, with the user's columns first."""
+    folder = tempfile.mkdtemp(prefix="paraqd-export-")
+    try:
+        path = Path(folder) / f"export.{format}"
+        name = exports.export_project(server.database, project, path, only=only or None)
+    except TableError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise BadRequest(sentence(str(error))) from None
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    clean = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
+    headers = {"Content-Disposition": _attachment(name, format)}
+    return FileResponse(path, media_type=exports.FORMATS[format], headers=headers, background=clean)
+
+
+def _attachment(name: str, ending: str) -> str:
+    """Return the header that names a download. Browsers that know UTF-8 take the second name."""
+    plain = re.sub(r"[^A-Za-z0-9 ._-]+", "_", name).strip(" .")[:80] or "project"
+    full = re.sub(r'[\\/:*?"<>|\x00-\x1f]+', "_", name).strip(" .")[:80] or "project"
+    return f"attachment; filename=\"{plain} reviewed.{ending}\"; filename*=UTF-8''{quote(f'{full} reviewed.{ending}')}"
+
+
+@review_router.post("/{project}/import")
+def import_decisions(
+    server: Server,
+    me: Writer,
+    project: ProjectId,
+    file: Annotated[UploadFile, File(description="A file that was exported here.")],
+    encoding: Annotated[str, Form(max_length=50)] = "",
+) -> dict[str, Any]:
+    """Merge the decisions of an exported file into a project, as one step of this reviewer."""
+    with (
+        imports.saved_upload(file.file, file.filename) as (path, shown),
+        imports.open_upload(path, shown, encoding=encoding.strip(), most_pairs=MOST_PAIRS) as upload,
+    ):
+        return dict(imports.merge_decisions(server.database, project, me, upload))

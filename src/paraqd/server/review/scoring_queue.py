@@ -33,12 +33,12 @@ def waiting_projects(database: Database) -> list[str]:
 
 def take_lease(database: Database, project: str, holder: str) -> bool:
     """Take or extend the lease on a project; return False if another process holds it or there is nothing to score."""
-    free = or_(
-        projects.c.leased_until.is_(None), projects.c.leased_until < now(), projects.c.leased_by == holder
-    )
+    free = or_(projects.c.leased_until.is_(None), projects.c.leased_until < now(), projects.c.leased_by == holder)
     where = and_(projects.c.id == project, projects.c.state == SCORING, free)
     values = {"leased_by": holder, "leased_until": now() + LEASE_SECONDS}
-    return database.write(lambda connection: connection.execute(update(projects).where(where).values(values))).rowcount > 0
+    return (
+        database.write(lambda connection: connection.execute(update(projects).where(where).values(values))).rowcount > 0
+    )
 
 
 def give_leases_back(database: Database, holder: str) -> None:

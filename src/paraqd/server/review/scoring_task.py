@@ -6,11 +6,13 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from paraqd.errors import ParaqdError
 from paraqd.scoring.verdict import Verdict
+from paraqd.server.errors import ShuttingDown
 from paraqd.server.review.database import Database
 from paraqd.server.review.scoring_queue import (
     LEASE_SECONDS,
@@ -76,10 +78,8 @@ class ScoringTask:
                 await asyncio.sleep(_RETRY_SECONDS)
 
     async def _wait(self, seconds: float) -> None:
-        try:
+        with suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), seconds)
-        except TimeoutError:
-            pass
         self._news.clear()
 
     async def _advance(self, project: str) -> bool:
@@ -102,6 +102,8 @@ class ScoringTask:
         """Score pairs; if they fail together, score them one by one, so that only the bad ones get an error."""
         try:
             return list(await self._scored(project, pairs))
+        except ShuttingDown:
+            raise
         except (ParaqdError, ValueError, RuntimeError) as error:
             if len(pairs) == 1:
                 return [str(error) or type(error).__name__]

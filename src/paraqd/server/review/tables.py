@@ -49,6 +49,8 @@ projects = Table(
     Column("signature", Text),
     Column("columns", Text, nullable=False),  # JSON: the names of the user's columns, in order
     Column("paraphrase_columns", Text, nullable=False),  # JSON: the names of the columns with paraphrases
+    Column("delimiter", String(1), nullable=False),  # of the user's CSV file
+    Column("decimal", String(1), nullable=False),  # the decimal sign of the user's CSV file
     Column("leased_by", String(64)),  # the process that scores the project
     Column("leased_until", Double),
 )

@@ -13,9 +13,9 @@ def upgrade() -> None:
     """Create all tables."""
     number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
-    def project(**options: bool) -> sa.Column[str]:
+    def project(*, primary_key: bool = False) -> sa.Column[str]:
         key = sa.ForeignKey("projects.id", ondelete="CASCADE")
-        return sa.Column("project", sa.String(32), key, nullable=False, **options)
+        return sa.Column("project", sa.String(32), key, nullable=False, primary_key=primary_key)
 
     op.create_table(
         "projects",
@@ -34,6 +34,8 @@ def upgrade() -> None:
         sa.Column("signature", sa.Text),
         sa.Column("columns", sa.Text, nullable=False),
         sa.Column("paraphrase_columns", sa.Text, nullable=False),
+        sa.Column("delimiter", sa.String(1), nullable=False),
+        sa.Column("decimal", sa.String(1), nullable=False),
         sa.Column("leased_by", sa.String(64)),
         sa.Column("leased_until", sa.Double),
     )
