@@ -242,7 +242,7 @@ def merge_decisions(database: Database, project: str, reviewer: str, upload: Upl
     with database.reading() as connection:
         find_project(connection, project)
         keys = select(pairs.c.key, pairs.c.n).where(pairs.c.project == project)
-        numbers = dict(connection.execute(keys).tuples().all())
+        numbers = {row.key: row.n for row in connection.execute(keys)}
     given: dict[tuple[int, str], NewVote] = {}
     unknown = 0
     for row in upload.rows():

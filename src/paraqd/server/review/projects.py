@@ -272,7 +272,7 @@ def project_data(connection: Connection, row: Row[Any], reviewer: str = "") -> d
 def step_counts(connection: Connection, project: str, reviewer: str) -> dict[str, int]:
     """Return how many steps a reviewer can undo and redo."""
     query = select(steps.c.state, func.count()).where(steps.c.project == project, steps.c.reviewer == reviewer)
-    found: dict[str, int] = {state: count for state, count in connection.execute(query.group_by(steps.c.state))}
+    found = {row[0]: int(row[1]) for row in connection.execute(query.group_by(steps.c.state))}
     return {"undo": found.get("done", 0), "redo": found.get("undone", 0)}
 
 
