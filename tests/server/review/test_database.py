@@ -29,7 +29,7 @@ def test_a_database_is_opened_again(database, address, make):
 def test_a_database_of_a_newer_version_is_refused(database, address):
     set_version(database, "9999")
     try:
-        with pytest.raises(StorageError, match="newer version of paraqd .*upgrade paraqd"):
+        with pytest.raises(StorageError, match=r"newer version of paraqd .*upgrade paraqd"):
             open_database(address)
     finally:
         set_version(database, "0001")
@@ -88,5 +88,5 @@ def test_a_file_that_is_no_database_gives_one_line(tmp_path):
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_permission_gives_one_line(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(StorageError, match="cannot create the folder|unable to open"):
+    with pytest.raises(StorageError, match=r"cannot create the folder|unable to open"):
         open_database(tmp_path / "new" / "review.sqlite")

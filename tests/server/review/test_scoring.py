@@ -128,4 +128,4 @@ def test_long_errors_are_cut(database, make, error):
     project = make(1, score=False)
     take_lease(database, project, "test")
     store_results(database, project, "test", {1: error})
-    assert get_pair(database, project, 1)["error"] == error[:500]
+    assert get_pair(database, project, 1)["error"] == error[:300]

@@ -26,11 +26,15 @@ def list_pairs(
     with database.reading() as connection:
         row = find_project(connection, project)
         where = matching(row, chosen, reviewer)
-        total = connection.execute(select(func.count()).select_from(pairs).where(where)).scalar_one()
-        # find the numbers first, so that the long texts are not sorted
-        numbers = select(pairs.c.n).where(where).order_by(*ordering(chosen.sort)).offset(offset).limit(limit)
-        found = connection.execute(numbers).scalars().all()
-        return {"total": total, "pairs": _some_pairs(connection, row, found, reviewer), "offset": offset}
+        # find the numbers first, so that the long texts are not sorted; count in the same pass
+        query = select(pairs.c.n, func.count().over().label("total")).where(where)
+        found = connection.execute(query.order_by(*ordering(chosen.sort)).offset(offset).limit(limit)).all()
+        if found:
+            total = found[0].total
+        else:
+            total = connection.execute(select(func.count()).select_from(pairs).where(where)).scalar_one()
+        shown = _some_pairs(connection, row, [each.n for each in found], reviewer)
+        return {"total": total, "pairs": shown, "offset": offset}
 
 
 def get_pair(database: Database, project: str, n: int, reviewer: str = "") -> dict[str, Any]:

@@ -22,7 +22,11 @@ MOST_PAIRS = 2**31 - 1
 
 
 def _clean(text: str) -> str:
-    """Drop NUL characters, which PostgreSQL cannot store."""
+    """Drop NUL characters, which PostgreSQL cannot store; raise a ValueError for texts that no database can store."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("the text is not valid Unicode") from None
     return text.replace("\0", "")
 
 

@@ -18,7 +18,7 @@ from paraqd.server.review.tables import pairs, projects
 from paraqd.server.review.times import now
 
 LEASE_SECONDS = 60.0
-_LONGEST_ERROR = 500  # characters
+_LONGEST_ERROR = 300  # characters
 
 # a verdict, or the reason why the pair could not be scored
 Result = Verdict | str

@@ -65,19 +65,20 @@ pairs = Table(
     Column("line", Integer, nullable=False),
     Column("copies", Integer, nullable=False),
     Column("paraphrase_column", Text, nullable=False),
-    Column("question", Text, nullable=False),
-    Column("paraphrase", Text, nullable=False),
-    Column("search", Text, nullable=False),  # the texts and ids in lower case
     Column("score", Double),
     Column("error", Text),
-    Column("evidence", Text),  # JSON
-    Column("warnings", Text),  # JSON
     Column("faults", Text, nullable=False),  # the kinds of evidence, such as ",number_lost,unit_changed,"
     Column("status", String(16), nullable=False),  # open, accepted, rejected or disputed
     Column("claimed_by", Text),
     Column("claimed_until", Double),
-    Index("pairs_verdicts", "project", "status", "score", "error"),
-    Index("pairs_scores", "project", "score", "n"),
+    # long values come last, so that SQLite reads the others without them
+    Column("question", Text, nullable=False),
+    Column("paraphrase", Text, nullable=False),
+    Column("search", Text, nullable=False),  # the texts and ids in lower case
+    Column("evidence", Text),  # JSON
+    Column("warnings", Text),  # JSON
+    # most filters need only this index
+    Index("pairs_verdicts", "project", "score", "n", "status", "error", "faults"),
     Index("pairs_keys", "project", "key"),
 )
 

@@ -48,20 +48,19 @@ def upgrade() -> None:
         sa.Column("line", sa.Integer, nullable=False),
         sa.Column("copies", sa.Integer, nullable=False),
         sa.Column("paraphrase_column", sa.Text, nullable=False),
-        sa.Column("question", sa.Text, nullable=False),
-        sa.Column("paraphrase", sa.Text, nullable=False),
-        sa.Column("search", sa.Text, nullable=False),
         sa.Column("score", sa.Double),
         sa.Column("error", sa.Text),
-        sa.Column("evidence", sa.Text),
-        sa.Column("warnings", sa.Text),
         sa.Column("faults", sa.Text, nullable=False),
         sa.Column("status", sa.String(16), nullable=False),
         sa.Column("claimed_by", sa.Text),
         sa.Column("claimed_until", sa.Double),
+        sa.Column("question", sa.Text, nullable=False),
+        sa.Column("paraphrase", sa.Text, nullable=False),
+        sa.Column("search", sa.Text, nullable=False),
+        sa.Column("evidence", sa.Text),
+        sa.Column("warnings", sa.Text),
     )
-    op.create_index("pairs_verdicts", "pairs", ["project", "status", "score", "error"])
-    op.create_index("pairs_scores", "pairs", ["project", "score", "n"])
+    op.create_index("pairs_verdicts", "pairs", ["project", "score", "n", "status", "error", "faults"])
     op.create_index("pairs_keys", "pairs", ["project", "key"])
     op.create_table(
         "sources",
