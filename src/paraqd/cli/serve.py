@@ -8,6 +8,7 @@ import typer
 
 from paraqd.cli.console import say
 from paraqd.cli.options import OUTPUT, JudgeName, ModelName, Quiet, Threshold, checked_threshold
+from paraqd.cli.serve_storage import add_commands
 
 if TYPE_CHECKING:
     from paraqd.server.settings import Settings
@@ -17,6 +18,7 @@ EXAMPLE = "Example: paraqd serve --port 8080 --open"
 _ACCESS, _LIMITS, _REVIEW = "Access", "Limits", "Review page"
 
 app = typer.Typer(invoke_without_command=True)
+add_commands(app)
 
 Database = Annotated[
     str | None,

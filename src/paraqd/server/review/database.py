@@ -177,6 +177,7 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
             time.sleep(0.05 * (attempt + 1))
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA mmap_size=268435456")  # searching reads the whole table
     connection.execute("PRAGMA case_sensitive_like=ON")  # as in PostgreSQL; the searched texts are in lower case
 
 
