@@ -16,7 +16,6 @@ pytest.importorskip("fastapi")
 from fastapi.testclient import TestClient
 from sqlalchemy import delete
 
-from paraqd import Scorer
 from paraqd.server.app import create_app
 from paraqd.server.review import decisions, projects, scoring_queue
 from paraqd.server.review.database import open_database
@@ -80,11 +79,6 @@ def database(address):
     database = open_database(address)
     yield database
     database.close()
-
-
-@pytest.fixture(scope="session")
-def scorer():
-    return Scorer.load("reading")
 
 
 def pens(count):

@@ -182,7 +182,7 @@ def test_an_export_has_the_users_rows_and_every_decision(client, kind):
 
 def test_no_cell_of_an_export_is_a_formula(client):
     rows = [["question", "paraphrase", "=cmd|' /C calc'!A0"], ["=1+2 is how many?", "@SUM(1) is how many?", "+1-1|x"]]
-    project = upload(client, "a.csv", as_csv(rows)).json()["id"]
+    project = upload(client, "a.csv", as_csv(rows), name="=1+1\x07").json()["id"]
     note = {"pair": 1, "decision": "accept", "note": "=cmd|' /C calc'!A0"}
     client.post(f"/v1/projects/{project}/decisions", json=note, headers={"X-Reviewer": "%3D1%2B1"})
     for row in csv.reader(io.StringIO(export(client, project, "csv").decode("utf-8-sig"))):

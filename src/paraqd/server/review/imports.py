@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 import zipfile
@@ -33,7 +32,7 @@ from paraqd.server.review.columns import (
 from paraqd.server.review.database import Database
 from paraqd.server.review.decisions import import_votes
 from paraqd.server.review.errors import BadRequest, sentence
-from paraqd.server.review.projects import NewPair, NewVote, SourceRow, find_project, pair_key
+from paraqd.server.review.projects import NewPair, NewVote, SourceRow, clean_name, find_project, pair_key
 from paraqd.server.review.requests import LONGEST_NOTE, LONGEST_REVIEWER
 from paraqd.server.review.tables import pairs
 from paraqd.server.review.times import seconds_of
@@ -261,5 +260,4 @@ def project_name(given: str, shown: str) -> str:
     >>> project_name("", "Unit 3 (final).xlsx")
     'Unit 3 (final)'
     """
-    name = given.strip() or Path(shown).stem
-    return re.sub(r"[^\S ]+|[\x00-\x1f\x7f]", " ", name).strip()[:200] or "Untitled"
+    return clean_name(given) or clean_name(Path(shown).stem) or "Untitled"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from paraqd.server.review.database import Database, open_database
 from paraqd.server.review.projects import remove_abandoned
+from paraqd.server.review.scoring_queue import end_dead_leases
 from paraqd.server.review.scoring_task import ScoringTask
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ async def start_review(app: FastAPI) -> None:
     """
     database = await asyncio.to_thread(open_database, app.state.settings.database)
     await asyncio.to_thread(remove_abandoned, database)
+    await asyncio.to_thread(end_dead_leases, database)
     task = ScoringTask(database, app.state.batcher)
     app.state.review = Review(database, task, asyncio.get_running_loop())
     task.start()

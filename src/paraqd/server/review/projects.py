@@ -80,6 +80,15 @@ def pair_key(question: str, paraphrase: str) -> str:
     return hashlib.sha256(f"{question.strip()}\0{paraphrase.strip()}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
+def clean_name(name: str) -> str:
+    r"""Return the name of a project on one line, with a space for every character that cannot be shown.
+
+    >>> clean_name(" Unit 3\n\x08(new) ")
+    'Unit 3 (new)'
+    """
+    return " ".join("".join(each if each.isprintable() else " " for each in name).split())[:200]
+
+
 @dataclass
 class _Folding:
     """What is known about the pairs that have been stored so far."""

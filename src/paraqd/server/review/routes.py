@@ -63,7 +63,7 @@ def create_project(request: Request, server: Server, me: Writer, body: ProjectBo
     rows = listed_rows([pair.model_dump() for pair in body.pairs], terms.most_pairs)
     given_ids = any(pair.id for pair in body.pairs)
     new = projects.NewProject(
-        name=body.name.strip() or "Untitled",
+        name=projects.clean_name(body.name) or "Untitled",
         threshold=terms.threshold if body.threshold is None else body.threshold,
         band=read_band(body.review, terms),
         votes_needed=body.votes_needed,
@@ -136,9 +136,9 @@ def change_project(
         name: given[name] for name in ("threshold", "votes_needed") if given.get(name) is not None
     }
     if given.get("name") is not None:
-        if not given["name"].strip():
+        changes["name"] = projects.clean_name(given["name"])
+        if not changes["name"]:
             raise InvalidInput("The name of a project must not be blank.")
-        changes["name"] = given["name"].strip()
     if "review" in given:
         band = read_band(body.review, default_terms(request.app))
         changes["low"], changes["high"] = band or (None, None)

@@ -6,7 +6,11 @@ or the next start of the server continues.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import secrets
+import socket
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, and_, bindparam, or_, select, update
@@ -17,7 +21,7 @@ from paraqd.server.review.projects import FAILED, READY, SCORING
 from paraqd.server.review.tables import pairs, projects
 from paraqd.server.review.times import now
 
-LEASE_SECONDS = 60.0
+LEASE_SECONDS = 30.0
 _LONGEST_ERROR = 300  # characters
 
 # a verdict, or the reason why the pair could not be scored
@@ -39,6 +43,42 @@ def take_lease(database: Database, project: str, holder: str) -> bool:
     return (
         database.write(lambda connection: connection.execute(update(projects).where(where).values(values))).rowcount > 0
     )
+
+
+def new_holder() -> str:
+    """Return a name for this process as the holder of leases: the machine, the process and a random part."""
+    return f"{_machine()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def end_dead_leases(database: Database) -> None:
+    """End the leases of processes of this machine that no longer run, so that a restarted server continues at once."""
+    query = select(projects.c.leased_by).where(projects.c.leased_by.is_not(None)).distinct()
+    with database.reading() as connection:
+        holders = list(connection.execute(query).scalars())
+    for holder in holders:
+        machine, _, rest = holder.partition(":")
+        process = rest.partition(":")[0]
+        if machine == _machine() and process.isdecimal() and not _runs(int(process)):
+            give_leases_back(database, holder)
+
+
+def _machine() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:16]
+
+
+def _runs(process: int) -> bool:
+    """Return True if another process of this machine with this number runs, or if nobody can tell."""
+    if process == os.getpid():
+        return False  # an earlier process had the same number
+    if os.name == "nt":  # there, the call below would end the process
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def give_leases_back(database: Database, holder: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from paraqd.server.review.scoring_queue import (
     Result,
     finish_project,
     give_leases_back,
+    new_holder,
     next_slice,
     store_results,
     take_lease,
@@ -45,7 +45,7 @@ class ScoringTask:
 
     database: Database
     scorer: LaterScorer
-    holder: str = field(default_factory=lambda: secrets.token_hex(8))
+    holder: str = field(default_factory=new_holder)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _task: asyncio.Task[None] | None = None
     _started: set[str] = field(default_factory=set)
