@@ -1,0 +1,1 @@
+"""Serve the review page: one HTML file, its style sheets and its scripts."""
