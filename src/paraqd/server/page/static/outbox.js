@@ -15,6 +15,7 @@ export class Outbox {
     this.failures = 0;
     this.timer = null;
     this.stored = true;
+    this.waiters = [];
     addEventListener("online", () => this.retry());
     addEventListener("storage", (event) => event.key?.startsWith(`paraqd.${KEY}`) && this.changed());
   }
@@ -59,6 +60,7 @@ export class Outbox {
     const waiting = this.entries().length;
     if (!waiting) this.failures = 0;
     this.onChange({ waiting, failing: waiting > 0 && this.failures > 0, stored: this.stored });
+    this.wake();
   }
 
   async sendAll() {
@@ -98,13 +100,17 @@ export class Outbox {
     }
   }
 
-  /** Wait until everything is saved. Return false if that fails now. */
-  async settled() {
-    for (let i = 0; i < 100; i++) {
-      if (!this.entries().length) return true;
-      if (this.failures) return false;
-      await new Promise((done) => setTimeout(done, 30));
-    }
-    return false;
+  /** Wait until everything is saved. Resolve to false if that fails now. */
+  settled() {
+    return new Promise((resolve) => {
+      this.waiters.push(resolve);
+      this.wake();
+    });
+  }
+
+  wake() {
+    const waiting = this.entries().length > 0;
+    if (waiting && !this.failures) return;
+    for (const resolve of this.waiters.splice(0)) resolve(!waiting);
   }
 }

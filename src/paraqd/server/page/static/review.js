@@ -1,0 +1,466 @@
+// The review of a project: list at one side, pair at the other. Decisions go through the outbox.
+
+import { addressOf, filterOf, isFiltered, readAddress } from "./address.js";
+import { api, isPassing, reviewerName } from "./api.js";
+import { knownName } from "./dialogs.js";
+import { button, h, icon, replace } from "./dom.js";
+import { FilterBar } from "./filter_bar.js";
+import { showProject } from "./header.js";
+import { listenToKeys } from "./keys.js";
+import { say, tell, warn } from "./messages.js";
+import { Outbox } from "./outbox.js";
+import { PairList } from "./pair_list.js";
+import { PairPanel, claimant } from "./pair_panel.js";
+import { askDecideAll, showHelp } from "./project_dialogs.js";
+import { ThresholdPanel } from "./threshold_panel.js";
+import { boundsFor } from "./trial.js";
+import { count, percent, plural } from "./words.js";
+
+const narrow = matchMedia("(max-width: 799px)");
+const WHILE_SCORING = 700; // milliseconds between two questions to the server
+const WHILE_READY = 5000;
+const STATUS_OF = { accept: "accepted", reject: "rejected", none: "open" };
+
+export class Review {
+  constructor(main, project, view) {
+    Object.assign(this, { main, project, view, id: project.id });
+    this.moving = false;
+    this.trial = null;
+    this.closed = false;
+    this.filters = new FilterBar((changes, options) => this.filter(changes, options));
+    this.thresholds = new ThresholdPanel({ try: (rule) => this.tryRule(rule), save: (rule) => this.saveRule(rule), suggest: () => this.suggest() });
+    this.list = new PairList({
+      fetchBlock: (offset, limit) => api.pairs(this.id, this.listFilter(), offset, limit),
+      onSelect: (pair, index) => this.open(pair, { claim: index }),
+      onTotal: () => this.drawTotal(),
+    });
+    this.panel = new PairPanel({
+      project: () => this.id,
+      decide: (decision) => this.decide(decision),
+      skip: () => this.goOn(this.panel.pair),
+      undo: () => this.step("undo"),
+      redo: () => this.step("redo"),
+      saveNote: () => this.saveNote(),
+      back: () => this.toList(),
+    });
+    this.outbox = new Outbox({
+      onSaved: (entry, answer) => this.onSaved(entry, answer),
+      onRefused: (entry, error) => this.onRefused(entry, error),
+      onChange: (state) => this.drawSaving(state),
+    });
+    this.build();
+  }
+
+  /** Show a project. Return the review, or null if it cannot be shown. */
+  static async start(main, view) {
+    const project = await api.project(view.project);
+    const review = new Review(main, project, view);
+    review.setProject(project);
+    review.filters.setView(view);
+    review.outbox.retry();
+    void review.watch();
+    void review.refreshScores();
+    if (!reviewerName()) void knownName().then(() => review.firstPair());
+    await review.showView();
+    return review;
+  }
+
+  build() {
+    this.progress = h("div", { class: "scoring", hidden: true });
+    this.totalText = h("h2", { class: "list-total", "aria-live": "polite" });
+    this.clear = button("Clear filters", { kind: "quiet small", onclick: () => this.clearFilters() });
+    this.all = button("Decide all…", { kind: "small", onclick: () => this.decideAll() });
+    this.thresholds.element.open = !narrow.matches && innerHeight >= 760;
+    replace(
+      this.main,
+      h(
+        "div",
+        { class: "review" },
+        h(
+          "section",
+          { class: "list-column", "aria-label": "Pairs" },
+          this.progress,
+          h("div", { class: "list-tools" }, this.filters.element, this.thresholds.element),
+          h("div", { class: "list-head" }, this.totalText, this.clear, this.all),
+          this.list.root,
+          h("div", { class: "start-review" }, button("Start reviewing", { kind: "primary", symbol: "skip", onclick: () => this.goOn(null) })),
+        ),
+        this.panel.element,
+      ),
+    );
+    this.main.classList.add("main-review");
+    this.stopKeys = listenToKeys({
+      a: () => this.decide("accept"),
+      r: () => this.decide("reject"),
+      s: () => this.goOn(this.panel.pair),
+      j: () => this.move(1),
+      k: () => this.move(-1),
+      u: () => this.step("undo"),
+      y: () => this.step("redo"),
+      d: () => this.panel.setDiff(!this.panel.diff),
+      n: () => this.panel.pair && this.panel.note.focus(),
+      "/": () => this.filters.search.focus(),
+      "?": () => showHelp(),
+    });
+  }
+
+  close() {
+    this.closed = true;
+    clearTimeout(this.timer);
+    this.stopKeys();
+    this.main.classList.remove("main-review", "shows-pair");
+  }
+
+  // --- the view and its address -----------------------------------------------------------------------------------
+
+  setView(changes, { push = false } = {}) {
+    this.view = { ...this.view, ...changes };
+    history[push ? "pushState" : "replaceState"](null, "", addressOf(this.view));
+    this.filters.setView(this.view);
+    this.main.classList.toggle("shows-pair", this.view.pair !== null);
+  }
+
+  /** Show what the address says: after opening, and when somebody goes back or forward. */
+  async showView(view = this.view) {
+    this.view = view;
+    this.filters.setView(view);
+    this.main.classList.toggle("shows-pair", view.pair !== null);
+    this.list.selected = view.pair;
+    await this.list.load({ around: view.at ?? 0 });
+    if (view.pair === null) return this.firstPair();
+    try {
+      this.open(this.loaded(view.pair) ?? (await api.pair(this.id, view.pair)), { quiet: true, claim: this.list.chosen });
+    } catch (error) {
+      warn(error);
+      this.setView({ pair: null, at: null });
+      await this.firstPair();
+    }
+    return undefined;
+  }
+
+  /** Open a pair if none is open. On a phone the list comes first. */
+  async firstPair() {
+    if (this.panel.pair && this.view.pair === this.panel.pair.n) return;
+    this.panel.show(null, { message: this.emptyMessage() });
+    if (narrow.matches || !reviewerName()) return;
+    if (this.list.total) await this.goOn(null, { quiet: true });
+  }
+
+  async filter(changes, { typing = false } = {}) {
+    this.setView({ ...changes, pair: narrow.matches ? null : this.view.pair, at: null }, { push: !(typing && this.searching) });
+    this.searching = typing;
+    this.list.element.scrollTop = 0;
+    await this.list.load();
+    if (narrow.matches) return;
+    if (this.list.chosen >= 0) this.list.select(this.list.selected);
+    else if (this.list.total) this.open(this.list.at(0), { quiet: true, claim: 0 });
+    else this.showNone();
+  }
+
+  clearFilters() {
+    this.filters.search.value = "";
+    return this.filter({ q: "", decision: [], fault: [], status: [], low: null, high: null });
+  }
+
+  toList() {
+    this.setView({ pair: null, at: null });
+    this.panel.show(null);
+    this.list.element.focus();
+  }
+
+  loaded(n) {
+    return this.list.selected === n && this.list.chosen >= 0 ? this.list.at(this.list.chosen) : null;
+  }
+
+  /** Return the filter of the list; a threshold that is being tried takes part in it. */
+  listFilter() {
+    return this.trial ? boundsFor(filterOf(this.view), this.trial) : filterOf(this.view);
+  }
+
+  // --- moving through the pairs -----------------------------------------------------------------------------------
+
+  /** Show a pair. `claim` is its place in the list, if it shall be claimed for this reviewer. */
+  open(pair, { claim = null, quiet = false } = {}) {
+    const fromList = this.view.pair === null;
+    this.list.select(pair.n);
+    this.panel.show(pair);
+    this.setView({ pair: pair.n, at: this.list.chosen >= 0 ? this.list.chosen : null }, { push: fromList && narrow.matches });
+    if (!quiet) say(this.panel.sentence());
+    if (claim !== null) void this.claim(pair, claim);
+  }
+
+  /** Claim an open pair. The server hands out the first free pair behind another one, so name the one before it. */
+  async claim(pair, index) {
+    if (index < 0 || pair.my_vote || pair.status !== "open" || claimant(pair) || !pair.decision || !reviewerName()) return;
+    const before = index > 0 ? this.list.at(index - 1) : null;
+    if (index > 0 && !before) return;
+    try {
+      await api.next(this.id, this.waitingFilter(), before?.n ?? null);
+    } catch {
+      // A claim is a courtesy to others: the pair can be decided without.
+    }
+  }
+
+  waitingFilter() {
+    const filter = filterOf(this.view);
+    return { ...filter, status: filter.status ?? "open" };
+  }
+
+  /** Go to the next pair that waits for this reviewer. */
+  async goOn(from, { quiet = false } = {}) {
+    if (this.moving || !(await knownName())) return;
+    this.moving = true;
+    try {
+      const saved = await this.outbox.settled();
+      if (saved) {
+        const { pair, left } = await api.next(this.id, this.waitingFilter(), from?.n ?? null);
+        if (pair && pair.n !== from?.n) this.open(pair, { quiet });
+        else if (pair) tell("This is the only pair left.");
+        else this.showNone(left);
+      } else this.goOnAlone(from);
+    } catch (error) {
+      if (isPassing(error)) this.goOnAlone(from);
+      else warn(error);
+    } finally {
+      this.moving = false;
+    }
+  }
+
+  /** Go on without the server, among the pairs that are here. */
+  goOnAlone(from) {
+    for (let index = this.list.chosen + 1; index < this.list.total; index++) {
+      const pair = this.list.at(index);
+      if (!pair) break;
+      if (pair.n !== from?.n && !pair.my_vote && pair.status === "open") return this.open(pair);
+    }
+    return warn("The next pairs are not loaded, and the server does not answer. Your decisions are kept in this browser.");
+  }
+
+  async move(step) {
+    const pair = await this.list.pairAt(this.list.chosen < 0 ? 0 : this.list.chosen + step);
+    if (pair) this.open(pair, { claim: this.list.chosen < 0 ? 0 : this.list.chosen + step });
+    else say(step > 0 ? "End of the list" : "Beginning of the list");
+  }
+
+  showNone(left = 0) {
+    this.setView({ pair: null, at: null });
+    this.list.select(null);
+    const message = this.emptyMessage(left);
+    this.panel.show(null, { message });
+    say(message.textContent);
+  }
+
+  emptyMessage(left = 0) {
+    const line = (title, text) => h("div", { class: "done" }, h("p", { class: "done-title" }, title), h("p", {}, text));
+    if (this.project.state === "scoring" && !this.project.scored) return line("Scoring", "The first verdicts appear in a moment.");
+    if (!this.list.total) return line("No pair matches", "Clear a filter or change the search.");
+    if (left) return line("Others are at work", `${plural(left, "pair")} of this list ${left === 1 ? "is" : "are"} open, and somebody else is looking at ${left === 1 ? "it" : "them"}.`);
+    const done = line("All decided", "No pair of this list waits for you. Choose a pair to look at it again, or export the result.");
+    done.prepend(icon("saved"));
+    return done;
+  }
+
+  // --- decisions --------------------------------------------------------------------------------------------------
+
+  async decide(decision) {
+    const { pair } = this.panel;
+    if (!pair || this.moving) return;
+    const reviewer = await knownName();
+    if (!reviewer || this.panel.pair !== pair) return;
+    const note = decision === "none" ? undefined : this.panel.takeNote();
+    if (pair.my_vote !== decision || note !== undefined) this.post(pair, decision, note, reviewer);
+    if (decision === "none") this.panel.show({ ...pair, my_vote: null, status: "open", note: "" });
+    else await this.goOn(pair);
+  }
+
+  post(pair, decision, note, reviewer) {
+    const before = { my_vote: pair.my_vote, status: pair.status, note: pair.note };
+    this.outbox.add({ project: this.id, pair: pair.n, decision, note, reviewer, before });
+    const status = this.project.votes_needed === 1 ? STATUS_OF[decision] : pair.status;
+    this.list.patch({ n: pair.n, my_vote: decision === "none" ? null : decision, status, note: note ?? pair.note });
+  }
+
+  async saveNote() {
+    const { pair } = this.panel;
+    if (!pair) return;
+    const note = this.panel.takeNote();
+    if (note === undefined) return;
+    const reviewer = await knownName();
+    if (!reviewer) return;
+    this.post(pair, pair.my_vote ?? "none", note, reviewer);
+    if (this.panel.pair?.n === pair.n) this.panel.pair = { ...this.panel.pair, note };
+  }
+
+  onSaved(entry, answer) {
+    if (entry.project !== this.id || this.closed) return;
+    this.list.patch(answer.pair);
+    if (this.panel.pair?.n === answer.pair.n) this.panel.show(answer.pair);
+    this.setSteps(answer);
+    this.refreshSoon();
+  }
+
+  onRefused(entry, error) {
+    warn(`The decision on pair ${entry.pair} was not saved: ${error.message}`);
+    if (entry.project === this.id) this.refreshSoon();
+  }
+
+  async step(kind) {
+    if (this.moving || !(await knownName())) return;
+    if (!(await this.outbox.settled())) {
+      const taken = kind === "undo" ? this.outbox.takeBack() : null;
+      if (taken) this.list.patch({ n: taken.pair, ...taken.before });
+      tell(taken ? `Taken back before it was saved: pair ${taken.pair}` : "Wait until your decisions are saved.");
+      return;
+    }
+    try {
+      const answer = await api[kind](this.id);
+      this.setSteps(answer);
+      const done = kind === "undo" ? "Undone" : "Redone";
+      tell(answer.changed.length ? `${done}: ${answer.changed.length === 1 ? `pair ${answer.changed[0]}` : plural(answer.changed.length, "pair")}` : `Nothing to ${kind}.`);
+      await this.refresh();
+      if (answer.changed.length) this.open(await api.pair(this.id, answer.changed[0]), { quiet: true });
+    } catch (error) {
+      warn(error);
+    }
+  }
+
+  async decideAll() {
+    if (!(await knownName()) || !(await this.outbox.settled())) return;
+    const answer = await askDecideAll(this.id, filterOf(this.view), this.view, this.list.total);
+    if (!answer) return;
+    tell(`${plural(answer.changed, "decision")} saved. Undo takes all of them back.`);
+    this.setSteps(answer);
+    await this.refresh();
+    const { pair } = this.panel;
+    if (pair) this.panel.show(await api.pair(this.id, pair.n));
+  }
+
+  setSteps({ undo, redo }) {
+    this.panel.setSteps(undo, redo);
+  }
+
+  // --- threshold --------------------------------------------------------------------------------------------------
+
+  tryRule(rule) {
+    this.trial = rule;
+    this.list.tryRule(rule);
+    this.panel.tryRule(rule);
+    this.filters.setCounts({ decisions: { ...this.project.counts, ...this.thresholds.counts() } });
+    if (!this.view.decision.length) return;
+    clearTimeout(this.trialTimer);
+    this.trialTimer = setTimeout(() => this.trial && this.list.load(), 120);
+  }
+
+  async saveRule(rule) {
+    try {
+      if (!(await knownName())) return;
+      this.setProject(await api.change(this.id, rule));
+      say(`Threshold saved. ${plural(this.project.counts.valid, "valid pair")}.`);
+    } catch (error) {
+      this.thresholds.setProject(this.project);
+      warn(error);
+    } finally {
+      clearTimeout(this.trialTimer);
+      this.trial = null;
+      this.list.tryRule(null);
+      this.panel.tryRule(null);
+      await this.refresh();
+      const { pair } = this.panel;
+      if (pair) this.panel.show(await api.pair(this.id, pair.n).catch(() => pair));
+    }
+  }
+
+  async suggest() {
+    try {
+      this.thresholds.showAdvice(await api.suggestion(this.id));
+    } catch (error) {
+      warn(error);
+    }
+  }
+
+  // --- what others and the scorer change --------------------------------------------------------------------------
+
+  async watch() {
+    if (this.closed) return;
+    try {
+      if (!document.hidden) await this.refresh();
+    } catch (error) {
+      if (error.status === 404) {
+        warn("The project was deleted.");
+        location.assign(location.pathname);
+        return;
+      }
+    }
+    this.timer = setTimeout(() => this.watch(), this.project.state === "scoring" ? WHILE_SCORING : WHILE_READY);
+  }
+
+  refreshSoon() {
+    clearTimeout(this.soon);
+    this.soon = setTimeout(() => this.refresh().catch(() => undefined), 150);
+  }
+
+  async refresh() {
+    const before = this.project;
+    const project = await api.project(this.id);
+    if (this.closed) return;
+    this.setProject(project);
+    const changed = ["scored", "state", "threshold"].some((name) => before[name] !== project[name]) || before.review?.join() !== project.review?.join();
+    if (changed) await this.refreshScores();
+    if (this.trial) return;
+    await this.list.refresh();
+    const { pair } = this.panel;
+    const fresh = pair && this.loaded(pair.n);
+    if (fresh && JSON.stringify(fresh) !== JSON.stringify(pair) && !this.outbox.entries().length) this.panel.show(fresh);
+    if (!pair && changed && project.scored && this.view.pair === null) await this.firstPair();
+  }
+
+  async refreshScores() {
+    const { scores, faults, decisions, status } = await api.scores(this.id);
+    this.thresholds.setScores(scores);
+    if (!this.trial) this.filters.setCounts({ decisions, status, faults });
+  }
+
+  setProject(project) {
+    this.project = project;
+    this.thresholds.setProject(project);
+    if (!this.trial) this.filters.setCounts({ decisions: project.counts, status: project.status });
+    this.setSteps(project);
+    showProject(project, this);
+    this.drawScoring();
+    document.title = `${project.name} – paraqd`;
+  }
+
+  drawScoring() {
+    const { state, scored, total, error } = this.project;
+    const before = this.progress.dataset.state;
+    this.progress.dataset.state = state;
+    this.progress.hidden = state === "ready";
+    if (state === "failed") replace(this.progress, h("p", { class: "problem", role: "alert" }, error || "Scoring stopped. Look at the server's messages."));
+    if (state === "scoring") {
+      replace(
+        this.progress,
+        h("label", { for: "scoring-progress" }, `Scored ${count(scored)} of ${count(total)}`),
+        h("span", { class: "hint" }, percent(total ? scored / total : 0)),
+        h("progress", { id: "scoring-progress", max: total || 1, value: scored }),
+      );
+    }
+    if (before === "scoring" && state === "ready") say(`All ${plural(total, "pair")} are scored.`);
+  }
+
+  drawTotal() {
+    const { total } = this.list;
+    replace(this.totalText, isFiltered(this.view) ? `${count(total)} of ${plural(this.project.total, "pair")}` : plural(total, "pair"));
+    this.clear.hidden = !isFiltered(this.view);
+    this.all.disabled = total === 0;
+  }
+
+  drawSaving(state) {
+    if (!this.closed) showProject(this.project, this, state);
+  }
+}
+
+/** Return the view of the address if it is of this project, else null. */
+export function viewOf(review) {
+  const view = readAddress();
+  return view.project === review?.id ? view : null;
+}
