@@ -2,9 +2,12 @@
 
 import { recall } from "./memory.js";
 
+/** Begin with a capital and end with a full stop, as text on a page does. */
+const asSentence = (text) => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
+
 export class Refused extends Error {
   constructor(status, { code = "unknown", message = "The server refused the request.", details = null } = {}) {
-    super(message);
+    super(asSentence(message));
     this.status = status;
     this.code = code;
     this.details = details ?? {};

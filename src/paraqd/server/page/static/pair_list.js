@@ -19,6 +19,7 @@ export class PairList {
     this.selected = null; // number of the chosen pair
     this.chosen = -1; // its place in the list
     this.round = 0; // answers of an older round are dropped
+    this.loading = 0;
     this.rule = null; // a threshold that is being tried
     this.space = h("div", { class: "list-space" });
     this.empty = h("div", { class: "list-empty", hidden: true });
@@ -36,7 +37,16 @@ export class PairList {
   }
 
   /** Show other pairs, from the top or around a place. */
-  async load({ around = 0 } = {}) {
+  async load(options = {}) {
+    this.loading += 1; // a refresh in the meantime would drop the answer
+    try {
+      await this.loadBlocks(options);
+    } finally {
+      this.loading -= 1;
+    }
+  }
+
+  async loadBlocks({ around = 0 }) {
     this.round += 1;
     this.blocks.clear();
     this.asked.clear();
@@ -51,11 +61,12 @@ export class PairList {
 
   /** Fetch what is in view again. The rows stay until the answer is here. */
   async refresh() {
+    if (this.loading) return;
     this.round += 1;
     this.asked.clear();
     for (const block of this.blocks.values()) block.fresh = false;
     const { first, last } = this.range();
-    const wanted = new Set([Math.floor(first / BLOCK), Math.floor(last / BLOCK)]);
+    const wanted = new Set([Math.floor(first / BLOCK), Math.max(0, Math.floor(last / BLOCK))]);
     await Promise.all([...wanted].map((block) => this.fetch(block)));
     this.draw();
   }
@@ -87,6 +98,8 @@ export class PairList {
   showEmpty(text) {
     this.empty.hidden = text === null;
     replace(this.empty, text ?? "");
+    if (text !== null) for (const row of this.rows.values()) row.remove();
+    if (text !== null) this.rows.clear();
   }
 
   /** Find the place of the chosen pair among the pairs that are here. */

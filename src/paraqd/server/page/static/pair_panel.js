@@ -101,7 +101,7 @@ export class PairPanel {
     const place = [
       pair.row !== null && pair.row !== undefined && `Row ${count(pair.row)}`,
       pair.id && `Id ${pair.id}`,
-      pair.paraphrase_column && `Column ${pair.paraphrase_column}`,
+      pair.paraphrase_column && this.on.project().paraphrase_columns?.length > 1 && `Column ${pair.paraphrase_column}`,
     ].filter(Boolean);
     replace(this.title, `Pair ${count(pair.n)}`);
     const focused = document.activeElement === this.title;
@@ -214,7 +214,7 @@ export class PairPanel {
 
   // A note that is not saved yet outlives a reload.
   draftKey() {
-    return `note.${this.on.project()}.${this.pair?.n}`;
+    return `note.${this.on.project().id}.${this.pair?.n}`;
   }
 
   keepDraft() {

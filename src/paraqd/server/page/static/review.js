@@ -35,7 +35,7 @@ export class Review {
       onTotal: () => this.drawTotal(),
     });
     this.panel = new PairPanel({
-      project: () => this.id,
+      project: () => this.project,
       decide: (decision) => this.decide(decision),
       skip: () => this.goOn(this.panel.pair),
       undo: () => this.step("undo"),
@@ -58,11 +58,14 @@ export class Review {
     review.setProject(project);
     review.filters.setView(view);
     review.outbox.retry();
-    void review.watch();
-    void review.refreshScores();
-    if (!reviewerName()) void knownName().then(() => review.firstPair());
-    await review.showView();
+    void review.begin();
     return review;
+  }
+
+  async begin() {
+    if (!reviewerName()) void knownName().then(() => this.firstPair());
+    await Promise.all([this.showView(), this.refreshScores()]).catch(warn);
+    void this.watch();
   }
 
   build() {
