@@ -52,7 +52,7 @@ export function askDecideAll(id, filter, view, total) {
       changed,
       h("div", { class: "dialog-column" }, buttons.accept, buttons.reject, buttons.none),
       h("p", { class: "hint" }, "It is one step: one undo takes all of it back."),
-      h("div", { class: "dialog-actions" }, button("Cancel", { onclick: () => close() })),
+      h("div", { class: "dialog-actions" }, button("Cancel", { autofocus: true, onclick: () => close() })),
     ];
   });
 }
