@@ -103,8 +103,8 @@ const kappa = (number) => (number === null || number === undefined ? "–" : Num
 
 function agreementTable(caption, first, entries) {
   const head = h("tr", {}, ...[first, "Pairs", "Same decision", "Kappa"].map((text) => h("th", { scope: "col" }, text)));
-  const body = entries.map(({ name, pairs, same, kappa: value }) =>
-    h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, count(pairs)), h("td", {}, share(same)), h("td", {}, kappa(value))),
+  const body = entries.map((entry) =>
+    h("tr", {}, h("th", { scope: "row" }, entry.reviewer ?? entry.reviewers.join(" and ")), h("td", {}, count(entry.pairs)), h("td", {}, share(entry.share)), h("td", {}, kappa(entry.kappa))),
   );
   return h("table", {}, h("caption", {}, caption), h("thead", {}, head), h("tbody", {}, body));
 }
@@ -114,10 +114,10 @@ export function showAgreement(project) {
   const place = h("div", { class: "agreement" }, h("p", { class: "hint" }, "Loading…"));
   const load = async () => {
     try {
-      const { between, model } = readAgreement(await api.agreement(project.id));
+      const { reviewers, model } = await api.agreement(project.id);
       replace(
         place,
-        between.length ? agreementTable("Between reviewers", "Reviewers", between) : h("p", { class: "hint" }, "No pair was decided by two people yet."),
+        reviewers.length ? agreementTable("Between reviewers", "Reviewers", reviewers) : h("p", { class: "hint" }, "No pair was decided by two people yet."),
         model.length ? agreementTable("Reviewers and the model", "Reviewer", model) : h("p", { class: "hint" }, "Nobody has decided anything yet."),
         h("p", { class: "hint" }, "Kappa is 1 if all decisions are the same, and 0 if they are the same as often as by chance."),
       );
@@ -129,15 +129,6 @@ export function showAgreement(project) {
     void load();
     return [place, h("div", { class: "dialog-actions" }, button("Close", { onclick: () => close() }))];
   });
-}
-
-/** Bring the server's answer into the form of the tables. */
-function readAgreement(answer) {
-  const entry = (name, found) => ({ name, pairs: found.pairs ?? found.n ?? 0, same: found.share ?? found.equal ?? found.same, kappa: found.kappa });
-  return {
-    between: (answer.reviewers ?? answer.between ?? []).map((found) => entry((found.reviewers ?? [found.first, found.second]).join(" and "), found)),
-    model: (answer.model ?? []).map((found) => entry(found.reviewer, found)),
-  };
 }
 
 /** Offer the result as a file, and take decisions from such a file. */

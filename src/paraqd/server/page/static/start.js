@@ -93,7 +93,7 @@ export class Start {
       const project = await api.upload(form);
       this.goTo(project.id);
     } catch (error) {
-      replace(problem, h("p", {}, error.message), error.details.hint && h("p", { class: "hint" }, error.details.hint));
+      replace(problem, h("p", {}, error.message), error.details.hint && !error.message.includes(error.details.hint) && h("p", { class: "hint" }, error.details.hint));
       const found = error.details.columns ?? [];
       if (found.length < 2) return;
       const chosen = await askColumns(file.name, found, error.message);

@@ -1,0 +1,439 @@
+"""Use the review page as an editor does, in a real Chromium against a real server process."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from browser import accessibility_faults, skip_without_chromium, watched_page
+from server.page_server import PageServer, pair
+
+expect = pytest.importorskip("playwright.sync_api").expect
+openpyxl = pytest.importorskip("openpyxl")
+pytestmark = [skip_without_chromium, pytest.mark.xdist_group("page")]
+
+WIDE = {"width": 1280, "height": 800}
+PHONE = {"width": 360, "height": 740}
+HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = PageServer(tmp_path_factory.mktemp("page"))
+    running.start()
+    yield running
+    running.stop()
+
+
+@contextmanager
+def page_of(browser, server, reviewer="Meera", **options):
+    """Open a browser context in which the reviewer's name is known."""
+    with watched_page(browser, **{"viewport": WIDE, **options}) as page:
+        page.set_default_timeout(10_000)
+        if reviewer:
+            page.add_init_script(f"localStorage.setItem('paraqd.reviewer', '{reviewer}')")
+        page.goto(server.address)
+        yield page
+
+
+@pytest.fixture
+def page(browser, server):
+    with page_of(browser, server) as opened:
+        yield opened
+
+
+def open_project(page, server, project, query=""):
+    page.goto(f"{server.address}/?project={project}{query}")
+    expect(page.locator(".row").first).to_be_visible()
+
+
+def title(page):
+    return page.locator(".pair-name h2")
+
+
+def press(page, key, then):
+    """Press a key, and wait until another pair is shown."""
+    page.keyboard.press(key)
+    expect(title(page)).to_have_text(f"Pair {then}")
+
+
+def saved(page):
+    expect(page.locator(".saving")).to_have_text("Saved")
+
+
+def statuses(server, project, reviewer="Meera"):
+    listed = server.get(project, "/pairs", reviewer, limit=1000)["pairs"]
+    return {each["n"]: each["status"] for each in listed if each["status"] != "open"}
+
+
+# --- files of the page ----------------------------------------------------------------------------
+
+
+def test_files_have_their_types_and_are_sent_again_only_if_they_changed(server):
+    for path, kind in (("/", "text/html"), ("/static/main.js", "text/javascript"), ("/static/style.css", "text/css")):
+        first = httpx.get(server.address + path)
+        assert first.headers["content-type"].startswith(kind)
+        again = httpx.get(server.address + path, headers={"If-None-Match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["/static/../routes.py", "/static/%2e%2e/routes.py", "/static/routes.py", "/static/"])
+def test_nothing_else_is_served(server, path):
+    with httpx.Client() as client:
+        request = client.build_request("GET", server.address)
+        request.url = request.url.copy_with(raw_path=path.encode())
+        assert client.send(request).status_code == 404
+
+
+# --- bringing pairs in ----------------------------------------------------------------------------
+
+
+def test_paste_a_question_and_paraphrases(browser, server):
+    with page_of(browser, server, reviewer="") as page:
+        page.get_by_label("Question").fill("Ann has 12 pens and buys 5 more. How many pens does Ann have?")
+        page.get_by_role("button", name="Check", exact=True).click()
+        expect(page.get_by_role("alert").filter(has_text="no paraphrase")).to_be_visible()
+        page.get_by_label("Paraphrases").fill(
+            "Ann owns 12 pens. She buys 5 more. How many pens does she own?\n\nAnn has 13 pens and buys 5 more. How many?"
+        )
+        page.get_by_role("button", name="Check", exact=True).click()
+        page.get_by_label("Your name").fill("Meera Nair")  # asked once
+        page.get_by_role("button", name="Continue").click()
+        expect(page.locator(".row")).to_have_count(2)
+        expect(page.locator(".row").last).to_contain_text("Number changed")
+        page.locator(".row").last.click()
+        expect(page.locator("mark.ev").first).to_be_visible()
+        expect(page.locator(".reasons li").first).to_contain_text("12")
+        page.reload()
+        expect(title(page)).to_have_text("Pair 2")
+        expect(page.locator(".reviewer")).to_contain_text("Meera Nair")
+
+
+def book(path, rows, header=("Item", "Original", "V1", "V2")):
+    workbook = openpyxl.Workbook()
+    workbook.active.append(list(header))
+    for row in rows:
+        workbook.active.append(list(row))
+    workbook.save(path)
+    return path
+
+
+def test_an_excel_file_of_2000_pairs_shows_progress_and_its_first_verdicts(page, tmp_path):
+    rows = [(f"Q{n}", *pair(n), pair(n + 1)[1].replace("How many", "Say how many")) for n in range(1000)]
+    path = book(tmp_path / "autumn.xlsx", rows)
+    page.get_by_label("Choose a file").set_input_files(path)
+    dialog = page.get_by_role("dialog")  # the columns have unusual names
+    dialog.get_by_label("Column with the original questions").select_option("Original")
+    dialog.get_by_label("V1").check()
+    dialog.get_by_label("V2").check()
+    dialog.get_by_role("button", name="Read autumn.xlsx").click()
+    expect(page.locator("#scoring-progress")).to_be_visible()
+    expect(page.locator(".row-verdict .icon").first).to_be_visible()
+    expect(page.locator(".list-total")).to_have_text("2,000 pairs")
+    expect(page.locator(".scoring")).to_be_hidden(timeout=60_000)
+    assert page.locator(".row").count() < 40  # only those in view exist
+    page.locator(".pair-list").press("End")
+    expect(title(page)).to_have_text("Pair 2,000")
+    expect(page.locator(".place")).to_have_text("Row 1,001 · Id Q999 · Column V2")
+    page.reload()
+    expect(page.locator(".row[aria-selected=true]")).to_contain_text("#2,000")
+
+
+def test_a_file_that_is_no_table(page, tmp_path):
+    path = tmp_path / "notes.xlsx"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n not a table \x00\xff")
+    page.get_by_label("Choose a file").set_input_files(path)
+    alert = page.get_by_role("alert").filter(has_text="notes.xlsx")
+    expect(alert).to_be_visible()
+    assert page.locator("dialog").count() == 0
+
+
+# --- reviewing ------------------------------------------------------------------------------------
+
+
+def test_review_by_keyboard_with_undo_and_redo(page, server):
+    project = server.create([pair(n) for n in range(8)], name="Keys")
+    open_project(page, server, project)
+    expect(title(page)).to_have_text("Pair 1")
+    press(page, "a", 2)
+    press(page, "r", 3)
+    press(page, "s", 4)
+    press(page, "k", 3)
+    press(page, "j", 4)
+    page.keyboard.press("n")
+    page.keyboard.type("aru? say who asks")  # keys rest while somebody types
+    page.keyboard.press("Escape")
+    press(page, "r", 5)
+    saved(page)
+    expect(page.locator(".decided-text")).to_have_text("3 of 8 decided")
+    assert statuses(server, project) == {1: "accepted", 2: "rejected", 4: "rejected"}
+    assert server.get(project, "/pairs/4")["note"] == "aru? say who asks"
+    press(page, "u", 4)
+    expect(page.locator(".toast").last).to_have_text("Undone: pair 4")
+    assert statuses(server, project) == {1: "accepted", 2: "rejected"}
+    page.reload()  # what can be undone outlives a reload
+    expect(title(page)).to_have_text("Pair 4")
+    page.keyboard.press("Shift+U")
+    expect(page.locator(".toast").last).to_have_text("Redone: pair 4")
+    expect(page.locator(".decided-text")).to_have_text("3 of 8 decided")
+    page.get_by_role("button", name="More about").click()
+    page.get_by_role("button", name="Log of decisions").click()
+    expect(page.locator("dialog tbody tr").first).to_contain_text("Redo: Rejected")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.get_by_role("switch", name="Single keys decide").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    expect(title(page)).to_have_text("Pair 4")
+
+
+def test_filter_search_and_bulk_decision(page, server):
+    pairs = [pair(n) for n in range(40)]
+    project = server.create([*pairs, pairs[0], pairs[0]], name="Filters")
+    open_project(page, server, project)
+    expect(page.locator(".row").first).to_contain_text("× 3")  # equal pairs are folded
+    page.get_by_label("Fault").select_option("number_changed")
+    expect(page.locator(".list-total")).to_have_text("10 of 40 pairs")
+    page.get_by_label("Order").select_option("-score")
+    expect(page).to_have_url(re.compile("fault=number_changed&sort=-score"))
+    page.keyboard.press("/")
+    page.get_by_label("Search", exact=True).fill("MARBLES")
+    expect(page.locator(".list-total")).to_have_text(re.compile(r"^[12] of 40 pairs$"))
+    page.go_back()
+    expect(page.locator(".list-total")).to_have_text("10 of 40 pairs")
+    page.get_by_role("button", name="Decide all").click()
+    httpx.post(  # meanwhile, another reviewer moves the threshold, and the filter matches nothing
+        f"{server.address}/v1/projects/{project}/undo", headers={"X-Reviewer": "Ravi"}
+    )
+    httpx.patch(
+        f"{server.address}/v1/projects/{project}", json={"threshold": -1}, headers={"X-Reviewer": "Ravi"}
+    )
+    page.get_by_role("button", name="Reject 10 pairs").click()
+    expect(page.get_by_role("alert").filter(has_text="it now has 0 pairs, not 10")).to_be_visible()
+    httpx.patch(
+        f"{server.address}/v1/projects/{project}", json={"threshold": 0.5}, headers={"X-Reviewer": "Ravi"}
+    )
+    page.keyboard.press("Escape")
+    expect(page.locator(".list-total")).to_have_text("10 of 40 pairs")
+    page.get_by_role("button", name="Decide all").click()
+    page.get_by_role("button", name="Reject 10 pairs").click()
+    expect(page.locator(".toast").last).to_contain_text("10 decisions saved")
+    assert len(statuses(server, project)) == 10
+    page.keyboard.press("u")
+    expect(page.locator(".toast").last).to_have_text("Undone: 10 pairs")
+    assert statuses(server, project) == {}
+
+
+def test_the_threshold_decides_again_while_it_moves(page, server):
+    project = server.create([pair(n) for n in range(40)], name="Threshold")
+    open_project(page, server, project, "&decision=invalid")
+    expect(page.locator(".list-total")).to_have_text("20 of 40 pairs")
+    slider = page.get_by_label("Threshold", exact=True)
+    slider.evaluate("(input) => { input.value = 0.9; input.dispatchEvent(new Event('input')) }")  # dragging
+    expect(page.locator(".chip-invalid .chip-count")).to_have_text("40")
+    expect(page.locator(".list-total")).to_have_text("40 of 40 pairs")
+    assert server.get(project)["threshold"] == 0.5  # not saved yet
+    slider.evaluate("(input) => input.dispatchEvent(new Event('change'))")  # released
+    expect(page.locator(".threshold-figure")).to_have_text("0.90")
+    page.wait_for_function(
+        "(id) => fetch(`v1/projects/${id}`).then((a) => a.json()).then((p) => p.threshold === 0.9)", arg=project
+    )
+    slider.press("ArrowLeft")
+    expect(page.locator(".threshold-figure")).to_have_text("0.89")
+    page.get_by_role("button", name="Suggest").click()
+    expect(page.locator(".advice")).to_contain_text("No pair is accepted or rejected yet")
+    page.get_by_role("switch", name="Check uncertain pairs by hand").check()
+    expect(page.locator(".chip-review .chip-count")).not_to_have_text("0")
+
+
+# --- nothing is lost ------------------------------------------------------------------------------
+
+
+def test_no_decision_is_lost_when_the_server_is_killed(browser, tmp_path):
+    server = PageServer(tmp_path)
+    server.start()
+    project = server.create([pair(n) for n in range(12)], name="Killed")
+    with page_of(browser, server) as page:
+        page.watch.errors = Ignored()  # the browser reports every request that fails
+        open_project(page, server, project)
+        expect(title(page)).to_have_text("Pair 1")
+        press(page, "a", 2)
+        saved(page)
+        server.kill()
+        press(page, "r", 3)  # goes on with the pairs that are loaded
+        press(page, "a", 4)
+        expect(page.locator(".saving")).to_contain_text("Not saved: 2 decisions")
+        server.start()
+        page.reload()  # the decisions wait in the browser's storage
+        saved(page)
+        assert statuses(server, project) == {1: "accepted", 2: "rejected", 3: "accepted"}
+        expect(page.locator(".decided-text")).to_have_text("3 of 12 decided")
+        server.kill()
+        page.keyboard.press("r")
+        expect(page.locator(".saving")).to_contain_text("Not saved: 1 decision")
+        server.start()
+        page.get_by_role("button", name="Retry").click()
+        saved(page)
+        assert len(statuses(server, project)) == 4
+    server.stop()
+
+
+class Ignored(list):
+    """A list that stays empty."""
+
+    def append(self, entry):
+        pass
+
+
+# --- several people -------------------------------------------------------------------------------
+
+
+def test_two_reviewers(browser, server):
+    project = server.create([pair(n) for n in range(6)], name="Two", votes_needed=2)
+    with page_of(browser, server) as meera, page_of(browser, server, reviewer="Ravi Ünal") as ravi:
+        open_project(meera, server, project)
+        expect(title(meera)).to_have_text("Pair 1")
+        open_project(ravi, server, project)
+        expect(title(ravi)).to_have_text("Pair 2")  # the first is claimed
+        expect(ravi.locator(".row").first).to_contain_text("Meera")
+        ravi.locator(".row").first.click()
+        expect(ravi.locator(".claim")).to_have_text("Meera is looking at this pair")
+        press(meera, "a", 3)  # Ravi has looked at the second pair and holds it still
+        saved(meera)
+        ravi.reload()
+        expect(title(ravi)).to_have_text("Pair 1")
+        expect(ravi.locator(".people")).to_be_hidden()  # Meera's vote is hidden until Ravi has decided
+        ravi.keyboard.press("r")
+        expect(title(ravi)).not_to_have_text("Pair 1")
+        saved(ravi)
+        ravi.locator(".row").first.click()
+        expect(ravi.locator(".people")).to_contain_text("Disputed")
+        expect(ravi.locator(".votes")).to_contain_text("by Meera")
+        ravi.get_by_role("button", name="More about").click()
+        ravi.get_by_role("button", name="Agreement").click()
+        expect(ravi.get_by_role("table").first).to_contain_text("Meera and Ravi Ünal")
+
+
+# --- files out and in -----------------------------------------------------------------------------
+
+
+def test_export_and_import(page, server, tmp_path):
+    pairs = [pair(n) for n in range(8)]
+    first = server.create(pairs, name="First")
+    open_project(page, server, first)
+    expect(title(page)).to_have_text("Pair 1")
+    press(page, "a", 2)
+    press(page, "r", 3)
+    saved(page)
+    page.get_by_role("button", name="Export").click()
+    dialog = page.get_by_role("dialog")
+    with page.expect_download() as download:
+        dialog.get_by_role("link", name="Download").click()
+    download.value.save_as(tmp_path / "all.xlsx")
+    dialog.get_by_label("Accepted pairs only (1)").check()
+    dialog.get_by_label("Format").select_option("csv")
+    with page.expect_download() as download:
+        dialog.get_by_role("link", name="Download").click()
+    download.value.save_as(tmp_path / "accepted.csv")
+    lines = (tmp_path / "accepted.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert len(lines) == 2
+    second = server.create(pairs, name="Second")
+    open_project(page, server, second)
+    page.get_by_role("button", name="Export").click()
+    dialog.get_by_label("File with decisions").set_input_files(tmp_path / "all.xlsx")
+    dialog.get_by_role("button", name="Import decisions").click()
+    expect(dialog.get_by_role("status")).to_contain_text("2 decisions imported")
+    assert statuses(server, second) == {1: "accepted", 2: "rejected"}
+
+
+def test_delete_a_project(page, server):
+    project = server.create([pair(1)], name="To delete")
+    open_project(page, server, project)
+    page.get_by_role("button", name="More about").click()
+    page.get_by_role("button", name="Delete the project").click()
+    page.get_by_label("Type the name").fill("Something else")
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_role("alert").filter(has_text="does not match")).to_be_visible()
+    page.get_by_label("Type the name").fill("To delete")
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    assert "error" in server.get(project)
+
+
+def test_sign_in(browser, tmp_path):
+    server = PageServer(tmp_path, API_KEY="a-key-of-some-length")
+    server.start()
+    with page_of(browser, server) as page:
+        page.watch.errors = Ignored()  # the browser reports every 401
+        page.get_by_label("Key", exact=True).fill("another key")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("alert").filter(has_text="not right")).to_be_visible()
+        page.get_by_label("Key", exact=True).fill("a-key-of-some-length")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("No projects yet")).to_be_visible()
+        page.reload()
+        expect(page.get_by_text("No projects yet")).to_be_visible()
+    server.stop()
+
+
+# --- for everybody --------------------------------------------------------------------------------
+
+
+def test_html_in_texts_is_shown_and_not_run(page, server):
+    question = f"{HOSTILE} Tom has 5 pens and buys 3. How many pens has he?"
+    project = server.create([(question, question.replace("5", "6"))], name=HOSTILE)
+    open_project(page, server, project)
+    expect(page.locator(".texts")).to_contain_text("<script>")
+    expect(page.locator(".project-name")).to_have_text(HOSTILE)
+    assert page.locator("main img, main script").count() == 0
+    page.goto(server.address)
+    expect(page.get_by_text(HOSTILE).first).to_be_visible()
+    assert page.title() == "paraqd"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_fault_for_assistive_technology(browser, server, scheme):
+    project = server.create([pair(n) for n in range(12)], name=f"Accessible {scheme}", review=[-0.5, 0.4])
+    with page_of(browser, server, color_scheme=scheme) as page:
+        expect(page.locator(".project").first).to_be_visible()
+        assert accessibility_faults(page) == []
+        open_project(page, server, project)
+        expect(title(page)).to_have_text("Pair 1")
+        press(page, "a", 2)
+        press(page, "k", 1)
+        saved(page)
+        page.evaluate("document.querySelectorAll('.toast').forEach((toast) => toast.remove())")
+        assert accessibility_faults(page) == []
+        page.keyboard.press("?")
+        assert accessibility_faults(page) == []
+        page.keyboard.press("Escape")
+        for name in ("Decide all", "Export"):
+            page.get_by_role("button", name=name).click()
+            assert accessibility_faults(page) == []
+            page.keyboard.press("Escape")
+
+
+def test_phone(browser, server):
+    project = server.create([pair(n) for n in range(12)], name="A long name of a project, as people write them")
+    with page_of(browser, server, viewport=PHONE, has_touch=True, is_mobile=True) as page:
+        width = "document.documentElement.scrollWidth"
+        expect(page.locator(".project").first).to_be_visible()
+        assert page.evaluate(width) <= 360
+        open_project(page, server, project)
+        assert page.evaluate(width) <= 360
+        page.locator(".row").nth(1).tap()
+        expect(title(page)).to_have_text("Pair 2")
+        assert page.evaluate(width) <= 360
+        page.locator("mark.ev").first.tap()
+        expect(page.get_by_role("tooltip")).to_be_visible()
+        page.get_by_role("button", name="Reject").tap()
+        expect(title(page)).to_have_text("Pair 3")
+        saved(page)
+        page.get_by_role("button", name="List").tap()
+        expect(page.locator(".row").nth(1)).to_contain_text("Rejected")
+        page.locator(".row").nth(4).tap()
+        page.go_back()
+        expect(page.locator(".row").first).to_be_visible()
+        assert accessibility_faults(page) == []
