@@ -68,6 +68,13 @@ def statuses(server, project, reviewer="Meera"):
     return {each["n"]: each["status"] for each in listed if each["status"] != "open"}
 
 
+class Ignored(list):
+    """A list that stays empty."""
+
+    def append(self, entry):
+        pass
+
+
 # --- files of the page ----------------------------------------------------------------------------
 
 
@@ -111,7 +118,7 @@ def test_paste_a_question_and_paraphrases(browser, server):
         expect(page.locator(".reviewer")).to_contain_text("Meera Nair")
 
 
-def book(path, rows, header=("Item", "Original", "V1", "V2")):
+def book(path, rows, header=("Id", "Original", "V1", "V2")):
     workbook = openpyxl.Workbook()
     workbook.active.append(list(header))
     for row in rows:
@@ -124,11 +131,6 @@ def test_an_excel_file_of_2000_pairs_shows_progress_and_its_first_verdicts(page,
     rows = [(f"Q{n}", *pair(n), pair(n + 1)[1].replace("How many", "Say how many")) for n in range(1000)]
     path = book(tmp_path / "autumn.xlsx", rows)
     page.get_by_label("Choose a file").set_input_files(path)
-    dialog = page.get_by_role("dialog")  # the columns have unusual names
-    dialog.get_by_label("Column with the original questions").select_option("Original")
-    dialog.get_by_label("V1").check()
-    dialog.get_by_label("V2").check()
-    dialog.get_by_role("button", name="Read autumn.xlsx").click()
     expect(page.locator("#scoring-progress")).to_be_visible()
     expect(page.locator(".row-verdict .icon").first).to_be_visible()
     expect(page.locator(".list-total")).to_have_text("2,000 pairs")
@@ -141,7 +143,22 @@ def test_an_excel_file_of_2000_pairs_shows_progress_and_its_first_verdicts(page,
     expect(page.locator(".row[aria-selected=true]")).to_contain_text("#2,000")
 
 
+def test_a_file_with_unusual_columns_asks_which_to_read(page, tmp_path):
+    page.watch.errors = Ignored()  # the browser reports the refusal
+    path = book(tmp_path / "spring.xlsx", [(*pair(n), "easy") for n in range(4)], header=("Alpha", "Beta", "Level"))
+    page.get_by_label("Choose a file").set_input_files(path)
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Column with the original questions").select_option("Alpha")
+    dialog.get_by_role("button", name="Read spring.xlsx").click()
+    expect(dialog.get_by_role("alert")).to_have_text("Choose at least one column with paraphrases.")
+    dialog.get_by_label("Beta").check()
+    dialog.get_by_role("button", name="Read spring.xlsx").click()
+    expect(page.locator(".list-total")).to_have_text("4 pairs")
+    expect(page.locator(".project-name")).to_have_text("spring")
+
+
 def test_a_file_that_is_no_table(page, tmp_path):
+    page.watch.errors = Ignored()  # the browser reports the refusal
     path = tmp_path / "notes.xlsx"
     path.write_bytes(b"\x89PNG\r\n\x1a\n not a table \x00\xff")
     page.get_by_label("Choose a file").set_input_files(path)
@@ -190,6 +207,7 @@ def test_review_by_keyboard_with_undo_and_redo(page, server):
 
 
 def test_filter_search_and_bulk_decision(page, server):
+    page.watch.errors = Ignored()  # the browser reports the refusal
     pairs = [pair(n) for n in range(40)]
     project = server.create([*pairs, pairs[0], pairs[0]], name="Filters")
     open_project(page, server, project)
@@ -278,13 +296,6 @@ def test_no_decision_is_lost_when_the_server_is_killed(browser, tmp_path):
         saved(page)
         assert len(statuses(server, project)) == 4
     server.stop()
-
-
-class Ignored(list):
-    """A list that stays empty."""
-
-    def append(self, entry):
-        pass
 
 
 # --- several people -------------------------------------------------------------------------------

@@ -244,7 +244,7 @@ globalThis.PairView = (() => {
 
   // Return the marks of the same evidence in both texts. The pair is the closest element with the class pair-view.
   function fellows(mark) {
-    const around = mark.closest(".pair-view") || mark.parentElement;
+    const around = mark.closest(".pair-view") || mark.parentElement || mark; // a mark may have left the page
     const wanted = mark.dataset.evidence.split(" ");
     return [...around.querySelectorAll("mark.ev")].filter((other) =>
       other.dataset.evidence.split(" ").some((index) => wanted.includes(index)),

@@ -72,7 +72,17 @@ export function button(text, { key = null, symbol = null, kind = "", ...attribut
   );
 }
 
+let fields = 0;
+
 /** Return a label above its field. */
 export function field(label, control, hint = null) {
-  return h("label", { class: "field" }, h("span", { class: "field-name" }, label), control, hint && h("span", { class: "hint" }, hint));
+  control.id ||= `field-${++fields}`;
+  if (hint) control.setAttribute("aria-describedby", `${control.id}-hint`);
+  return h(
+    "div",
+    { class: "field" },
+    h("label", { class: "field-name", for: control.id }, label),
+    control,
+    hint && h("span", { class: "hint", id: `${control.id}-hint` }, hint),
+  );
 }
