@@ -12,6 +12,7 @@ from server.page_server import PageServer, pair
 
 expect = pytest.importorskip("playwright.sync_api").expect
 openpyxl = pytest.importorskip("openpyxl")
+expect.set_options(timeout=15_000)  # a busy machine may be slow
 pytestmark = [skip_without_chromium, pytest.mark.xdist_group("page")]
 
 WIDE = {"width": 1280, "height": 800}
@@ -31,7 +32,7 @@ def server(tmp_path_factory):
 def page_of(browser, server, reviewer="Meera", **options):
     """Open a browser context in which the reviewer's name is known."""
     with watched_page(browser, **{"viewport": WIDE, **options}) as page:
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(15_000)
         if reviewer:
             page.add_init_script(f"localStorage.setItem('paraqd.reviewer', '{reviewer}')")
         page.goto(server.address)

@@ -102,12 +102,15 @@ export class PairList {
     if (text !== null) this.rows.clear();
   }
 
-  /** Find the place of the chosen pair among the pairs that are here. */
+  /** Find the place of the chosen pair among the pairs that are here. What was fetched last counts most. */
   locate() {
     this.chosen = -1;
-    for (const [block, { pairs, fresh }] of this.blocks) {
-      const at = fresh ? pairs.findIndex((pair) => pair.n === this.selected) : -1;
-      if (at >= 0) this.chosen = block * BLOCK + at;
+    for (const wanted of [true, false]) {
+      for (const [block, { pairs, fresh }] of this.blocks) {
+        const at = fresh === wanted ? pairs.findIndex((pair) => pair.n === this.selected) : -1;
+        if (at >= 0) this.chosen = block * BLOCK + at;
+      }
+      if (this.chosen >= 0) return;
     }
   }
 

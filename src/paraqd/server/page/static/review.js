@@ -3,7 +3,7 @@
 import { addressOf, filterOf, isFiltered, readAddress } from "./address.js";
 import { api, isPassing, reviewerName } from "./api.js";
 import { knownName } from "./dialogs.js";
-import { button, h, icon, replace } from "./dom.js";
+import { button, h, replace } from "./dom.js";
 import { FilterBar } from "./filter_bar.js";
 import { showProject } from "./header.js";
 import { listenToKeys } from "./keys.js";
@@ -12,9 +12,10 @@ import { Outbox } from "./outbox.js";
 import { PairList } from "./pair_list.js";
 import { PairPanel, claimant } from "./pair_panel.js";
 import { askDecideAll, showHelp } from "./project_dialogs.js";
+import { ScoringBar, emptyMessage } from "./scoring_bar.js";
 import { ThresholdPanel } from "./threshold_panel.js";
 import { boundsFor } from "./trial.js";
-import { count, percent, plural } from "./words.js";
+import { count, plural } from "./words.js";
 
 const narrow = matchMedia("(max-width: 799px)");
 const WHILE_SCORING = 700; // milliseconds between two questions to the server
@@ -25,6 +26,7 @@ export class Review {
   constructor(main, project, view) {
     Object.assign(this, { main, project, view, id: project.id });
     this.moving = false;
+    this.opened = 0; // how often a pair was opened
     this.trial = null;
     this.closed = false;
     this.filters = new FilterBar((changes, options) => this.filter(changes, options));
@@ -69,7 +71,7 @@ export class Review {
   }
 
   build() {
-    this.progress = h("div", { class: "scoring", hidden: true });
+    this.scoring = new ScoringBar();
     this.totalText = h("h2", { class: "list-total", "aria-live": "polite" });
     this.clear = button("Clear filters", { kind: "quiet small", onclick: () => this.clearFilters() });
     this.all = button("Decide all…", { kind: "small", onclick: () => this.decideAll() });
@@ -82,7 +84,7 @@ export class Review {
         h(
           "section",
           { class: "list-column", "aria-label": "Pairs" },
-          this.progress,
+          this.scoring.element,
           h("div", { class: "list-tools" }, this.filters.element, this.thresholds.element),
           h("div", { class: "list-head" }, this.totalText, this.clear, this.all),
           this.list.root,
@@ -144,7 +146,7 @@ export class Review {
   /** Open a pair if none is open. On a phone the list comes first. */
   async firstPair() {
     if (this.panel.pair && this.view.pair === this.panel.pair.n) return;
-    this.panel.show(null, { message: this.emptyMessage() });
+    this.panel.show(null, { message: emptyMessage(this.project, this.list.total) });
     if (narrow.matches || !reviewerName()) return;
     if (this.list.total) await this.goOn(null, { quiet: true });
   }
@@ -185,6 +187,7 @@ export class Review {
   /** Show a pair. `claim` is its place in the list, if it shall be claimed for this reviewer. */
   open(pair, { claim = null, quiet = false } = {}) {
     const fromList = this.view.pair === null;
+    this.opened += 1;
     this.list.select(pair.n);
     this.panel.show(pair);
     this.setView({ pair: pair.n, at: this.list.chosen >= 0 ? this.list.chosen : null }, { push: fromList && narrow.matches });
@@ -213,10 +216,12 @@ export class Review {
   async goOn(from, { quiet = false } = {}) {
     if (this.moving || !(await knownName())) return;
     this.moving = true;
+    const before = this.opened;
     try {
       const saved = await this.outbox.settled();
       if (saved) {
         const { pair, left } = await api.next(this.id, this.waitingFilter(), from?.n ?? null);
+        if (this.opened !== before) return; // somebody chose a pair in the meantime
         if (pair && pair.n !== from?.n) this.open(pair, { quiet });
         else if (pair) tell("This is the only pair left.");
         else this.showNone(left);
@@ -248,19 +253,9 @@ export class Review {
   showNone(left = 0) {
     this.setView({ pair: null, at: null });
     this.list.select(null);
-    const message = this.emptyMessage(left);
+    const message = emptyMessage(this.project, this.list.total, left);
     this.panel.show(null, { message });
     say(message.textContent);
-  }
-
-  emptyMessage(left = 0) {
-    const line = (title, text) => h("div", { class: "done" }, h("p", { class: "done-title" }, title), h("p", {}, text));
-    if (this.project.state === "scoring" && !this.project.scored) return line("Scoring", "The first verdicts appear in a moment.");
-    if (!this.list.total) return line("No pair matches", "Clear a filter or change the search.");
-    if (left) return line("Others are at work", `${plural(left, "pair")} of this list ${left === 1 ? "is" : "are"} open, and somebody else is looking at ${left === 1 ? "it" : "them"}.`);
-    const done = line("All decided", "No pair of this list waits for you. Choose a pair to look at it again, or export the result.");
-    done.prepend(icon("saved"));
-    return done;
   }
 
   // --- decisions --------------------------------------------------------------------------------------------------
@@ -429,25 +424,8 @@ export class Review {
     if (!this.trial) this.filters.setCounts({ decisions: project.counts, status: project.status });
     this.setSteps(project);
     showProject(project, this);
-    this.drawScoring();
+    this.scoring.show(project);
     document.title = `${project.name} – paraqd`;
-  }
-
-  drawScoring() {
-    const { state, scored, total, error } = this.project;
-    const before = this.progress.dataset.state;
-    this.progress.dataset.state = state;
-    this.progress.hidden = state === "ready";
-    if (state === "failed") replace(this.progress, h("p", { class: "problem", role: "alert" }, error || "Scoring stopped. Look at the server's messages."));
-    if (state === "scoring") {
-      replace(
-        this.progress,
-        h("label", { for: "scoring-progress" }, `Scored ${count(scored)} of ${count(total)}`),
-        h("span", { class: "hint" }, percent(total ? scored / total : 0)),
-        h("progress", { id: "scoring-progress", max: total || 1, value: scored }),
-      );
-    }
-    if (before === "scoring" && state === "ready") say(`All ${plural(total, "pair")} are scored.`);
   }
 
   drawTotal() {
