@@ -14,9 +14,10 @@ import httpx
 
 
 class PageServer:
-    """A server on a free port of this machine, with the model ``reading`` and a database in a folder."""
+    """A server on a free port of this machine, with a database in a folder."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder: Path, *, model: str = "reading", **environment: str) -> None:
+        self.model = model
         self.database = f"sqlite:///{folder / 'review.sqlite'}"
         self.log = folder / "server.log"
         self.environment = environment
@@ -26,7 +27,7 @@ class PageServer:
 
     def start(self) -> None:
         """Start, and wait until the server is ready."""
-        arguments = ["serve", "--model", "reading", "--port", str(self.port), "--database", self.database, "--quiet"]
+        arguments = ["serve", "--model", self.model, "--port", str(self.port), "--database", self.database, "--quiet"]
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "paraqd", *arguments],
