@@ -13,44 +13,64 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "src")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "server"), str(ROOT / "src")]
 from browser import open_browser  # noqa: E402
-from server.page_server import PageServer  # noqa: E402
+from page_server import PageServer  # noqa: E402
 
 WIDE = {"width": 1280, "height": 800}
 LIMIT = 250_000  # bytes of a picture
 HEADER = ("Id", "Question", "V1", "V2", "Author")
 PROBLEMS = (
-    ("Meera has 36 stickers. She gives 9 of them to Ravi. How many stickers does she have left?",
-     "Meera hands 9 of her 36 stickers to Ravi. How many stickers remain with her?",
-     "Meera has 36 stickers. She gives 6 of them to Ravi. How many stickers does she have left?"),
-    ("A baker packs 48 rolls into bags of 6. How many bags does the baker need?",
-     "If 6 rolls fit into one bag, how many bags does a baker need for 48 rolls?",
-     "A baker packs 48 rolls into bags of 6."),
-    ("Tom walks 3 km to school every morning and the same way back. How far does he walk in 5 days?",
-     "On each of 5 days, Tom walks 3 km to school and 3 km home again. How far does he walk in all?",
-     "Tom walks 3 miles to school every morning and the same way back. How far does he walk in 5 days?"),
-    ("A notebook costs $4 and a pen costs $2 less. How much do both cost together?",
-     "A pen is $2 cheaper than a notebook, which costs $4. What do the two cost together?",
-     "A notebook costs $4 and a pen costs $2 more. How much do both cost together?"),
-    ("A farm has 24 hens and twice as many ducks. How many birds are there?",
-     "There are 24 hens on a farm, and the ducks are twice as many. How many birds live there?",
-     "A farm has 24 hens and twice as many ducks. How many ducks are there?"),
-    ("Lena reads 15 pages a day. How many days does she need for a book of 180 pages?",
-     "A book has 180 pages. If Lena reads 15 of them each day, after how many days has she finished?",
-     "Lena reads 15 pages a day. How many pages does she read in 180 days?"),
-    ("Omar saves $12 each week. How much has he saved after 8 weeks?",
-     "Every week, Omar puts $12 into his money box. How much is in it after 8 weeks?",
-     "Omar saves $12 each week. How much has Kofi saved after 8 weeks?"),
-    ("A train leaves at 9:15 and arrives at 11:45. How long does the journey take?",
-     "How long is the journey of a train that leaves at 9:15 and arrives at 11:45?",
-     "A train leaves at 9:15 and arrives at 12:45. How long does the journey take?"),
-    ("Three friends share 27 apples equally. How many apples does each friend get?",
-     "27 apples are shared equally among three friends. How many does each of them get?",
-     "Three friends share 27 apples. How many apples does each friend get if one of them takes 9?"),
-    ("A tank holds 60 litres. It is filled with 4 litres each minute. After how many minutes is it full?",
-     "Water flows into a tank of 60 litres at 4 litres a minute. How many minutes pass until it is full?",
-     "A tank holds 60 litres. It is filled with 4 litres each hour. After how many minutes is it full?"),
+    (
+        "Meera has 36 stickers. She gives 9 of them to Ravi. How many stickers does she have left?",
+        "Meera hands 9 of her 36 stickers to Ravi. How many stickers remain with her?",
+        "Meera has 36 stickers. She gives 6 of them to Ravi. How many stickers does she have left?",
+    ),
+    (
+        "A baker packs 48 rolls into bags of 6. How many bags does the baker need?",
+        "If 6 rolls fit into one bag, how many bags does a baker need for 48 rolls?",
+        "A baker packs 48 rolls into bags of 6.",
+    ),
+    (
+        "Tom walks 3 km to school every morning and the same way back. How far does he walk in 5 days?",
+        "On each of 5 days, Tom walks 3 km to school and 3 km home again. How far does he walk in all?",
+        "Tom walks 3 miles to school every morning and the same way back. How far does he walk in 5 days?",
+    ),
+    (
+        "A notebook costs $4 and a pen costs $2 less. How much do both cost together?",
+        "A pen is $2 cheaper than a notebook, which costs $4. What do the two cost together?",
+        "A notebook costs $4 and a pen costs $2 more. How much do both cost together?",
+    ),
+    (
+        "A farm has 24 hens and twice as many ducks. How many birds are there?",
+        "There are 24 hens on a farm, and the ducks are twice as many. How many birds live there?",
+        "A farm has 24 hens and twice as many ducks. How many ducks are there?",
+    ),
+    (
+        "Lena reads 15 pages a day. How many days does she need for a book of 180 pages?",
+        "A book has 180 pages. If Lena reads 15 of them each day, after how many days has she finished?",
+        "Lena reads 15 pages a day. How many pages does she read in 180 days?",
+    ),
+    (
+        "Omar saves $12 each week. How much has he saved after 8 weeks?",
+        "Every week, Omar puts $12 into his money box. How much is in it after 8 weeks?",
+        "Omar saves $12 each week. How much has Kofi saved after 8 weeks?",
+    ),
+    (
+        "A train leaves at 9:15 and arrives at 11:45. How long does the journey take?",
+        "How long is the journey of a train that leaves at 9:15 and arrives at 11:45?",
+        "A train leaves at 9:15 and arrives at 12:45. How long does the journey take?",
+    ),
+    (
+        "Three friends share 27 apples equally. How many apples does each friend get?",
+        "27 apples are shared equally among three friends. How many does each of them get?",
+        "Three friends share 27 apples. How many apples does each friend get if one of them takes 9?",
+    ),
+    (
+        "A tank holds 60 litres. It is filled with 4 litres each minute. After how many minutes is it full?",
+        "Water flows into a tank of 60 litres at 4 litres a minute. How many minutes pass until it is full?",
+        "A tank holds 60 litres. It is filled with 4 litres each hour. After how many minutes is it full?",
+    ),
 )
 
 
@@ -65,32 +85,33 @@ def make_book(path: Path) -> None:
     book.save(path)
 
 
-def sheet_page(path: Path, columns: list[str], widths: list[int], rows: int) -> str:
-    """Return a page that shows a worksheet as a spreadsheet program does, with its colours."""
+def sheet_page(path: Path, widths: dict[str, int], rows: int) -> str:
+    """Return a page that shows some columns of a worksheet as a spreadsheet program does."""
     import openpyxl
 
     sheet = openpyxl.load_workbook(path).worksheets[0]
     names = [str(cell.value) for cell in sheet[1]]
-    chosen = [names.index(name) for name in columns if name in names]
-    letters = "".join(f"<th>{openpyxl.utils.get_column_letter(index + 1)}</th>" for index in chosen)
+    chosen = sorted((names.index(name), width) for name, width in widths.items() if name in names)
+    letters = "".join(f"<th>{openpyxl.utils.get_column_letter(index + 1)}</th>" for index, _ in chosen)
     body = []
     for number, row in enumerate(sheet.iter_rows(min_row=1, max_row=rows + 1), start=1):
-        cells = []
-        for index in chosen:
-            cell = row[index]
-            fill = cell.fill.fgColor.rgb if cell.fill.fill_type == "solid" else None
-            ground = f' style="background:#{str(fill)[-6:]}"' if isinstance(fill, str) else ""
-            value = f"{cell.value:.2f}" if isinstance(cell.value, float) else cell.value
-            text = html.escape("" if value is None else str(value))
-            cells.append(f"<td{ground}>{'<b>' if number == 1 else ''}{text}</td>")
-        body.append(f"<tr><th>{number}</th>{''.join(cells)}</tr>")
-    column_widths = "".join(f'<col style="width:{width}px">' for width in [36, *widths[: len(chosen)]])
+        cells = "".join(_cell(row[index], head=number == 1) for index, _ in chosen)
+        body.append(f"<tr><th>{number}</th>{cells}</tr>")
+    columns = "".join(f'<col style="width:{width}px">' for width in [36, *(width for _, width in chosen)])
     return f"""<!doctype html><meta charset="utf-8"><style>
       body {{ margin: 0; font: 13px/1.35 "Liberation Sans", Arial, sans-serif; }}
-      table {{ border-collapse: collapse; table-layout: fixed; width: {36 + sum(widths[: len(chosen)])}px; }}
+      table {{ border-collapse: collapse; table-layout: fixed; width: {36 + sum(width for _, width in chosen)}px; }}
       th {{ background: #f1f1f1; color: #555; font-weight: 400; }}
       th, td {{ border: 1px solid #d5d5d5; padding: 3px 6px; vertical-align: top; overflow: hidden; }}
-    </style><table><colgroup>{column_widths}</colgroup><tr><th></th>{letters}</tr>{"".join(body)}</table>"""
+    </style><table><colgroup>{columns}</colgroup><tr><th></th>{letters}</tr>{"".join(body)}</table>"""
+
+
+def _cell(cell: Any, *, head: bool) -> str:
+    """Return a cell with its colour."""
+    value = "" if cell.value is None else f"{cell.value:.2f}" if isinstance(cell.value, float) else str(cell.value)
+    filled = cell.fill.fill_type == "solid" and isinstance(cell.fill.fgColor.rgb, str)
+    style = f' style="background:#{cell.fill.fgColor.rgb[-6:]}"' if filled else ""
+    return f"<td{style}>{'<b>' if head else ''}{html.escape(value)}</td>"
 
 
 def picture(target: Any, path: Path, **options: Any) -> None:
@@ -102,14 +123,16 @@ def picture(target: Any, path: Path, **options: Any) -> None:
 def command_line_pictures(browser: Any, folder: Path, work: Path) -> None:
     """Run the command of the guide, and show the sheet and the report that it makes."""
     command = ["score", "book.xlsx", "-o", "scored.xlsx", "--paraphrase-column", "V*", "--review"]
-    subprocess.run([sys.executable, "-m", "paraqd", *command, "--report", "report.html", "--quiet"], cwd=work, check=True)
+    subprocess.run(
+        [sys.executable, "-m", "paraqd", *command, "--report", "report.html", "--quiet"], cwd=work, check=True
+    )
     page = browser.new_page(viewport=WIDE)
     page.set_content(
         sheet_page(
             work / "scored.xlsx",
-            ["Id", "paraphrase_column", "Question", "paraphrase", "score", "decision", "why"],
-            [56, 76, 260, 260, 52, 72, 330],
-            9,
+            {"Id": 60, "Question": 270, "V1": 210, "V2": 210, "paraphrase_column": 128, "score": 52}
+            | {"valid": 60, "decision": 72, "why": 240},
+            8,
         )
     )
     picture(page.locator("table"), folder / "guide-scored.png")
@@ -153,6 +176,9 @@ def review_pictures(browser: Any, server: PageServer, folder: Path, work: Path) 
     picture(page.locator(".list-tools"), folder / "guide-threshold.png")
     page.get_by_role("button", name="Export").click()
     picture(page, folder / "guide-export.png")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    download.value.save_as(work / "reviewed.xlsx")
     page.keyboard.press("Escape")
     page.emulate_media(color_scheme="dark")
     picture(page, folder / "review-dark.png")
@@ -169,6 +195,15 @@ def review_pictures(browser: Any, server: PageServer, folder: Path, work: Path) 
     small.wait_for_selector("mark.ev")
     picture(small, folder / "review-phone.png")
     phone.close()
+    page.set_content(
+        sheet_page(
+            work / "reviewed.xlsx",
+            {"Id": 60, "Question": 240, "V1": 220, "V2": 220, "paraphrase_column": 128, "score": 52}
+            | {"decision": 72, "status": 80},
+            8,
+        )
+    )
+    picture(page.locator("table"), folder / "guide-reviewed.png")
     context.close()
 
 
@@ -179,7 +214,7 @@ def main(folder: Path) -> None:
         work = Path(made)
         make_book(work / "book.xlsx")
         page = browser.new_page(viewport=WIDE)
-        page.set_content(sheet_page(work / "book.xlsx", list(HEADER), [64, 330, 330, 330, 80], 6))
+        page.set_content(sheet_page(work / "book.xlsx", dict(zip(HEADER, (64, 330, 330, 330, 80), strict=True)), 6))
         picture(page.locator("table"), folder / "guide-book.png")
         page.close()
         server = PageServer(work, model="default")

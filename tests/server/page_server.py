@@ -93,7 +93,9 @@ def pair(number: int) -> tuple[str, str]:
     """Return a question and a paraphrase of it. Every second paraphrase has a fault."""
     who, other = NAMES[number % 10], NAMES[(number // 10 + number % 10 + 1) % 10]
     thing, have, give = THINGS[number % 7], 20 + number, 3 + number % 9
-    question = f"{who} has {have} {thing}. {who} gives {give} {thing} to {other}. How many {thing} does {who} have left?"
+    question = (
+        f"{who} has {have} {thing}. {who} gives {give} {thing} to {other}. How many {thing} does {who} have left?"
+    )
     paraphrases = (
         f"{who} starts with {have} {thing} and hands {give} of them to {other}. How many {thing} remain with {who}?",
         f"{who} has {have + 7} {thing}. {who} gives {give} {thing} to {other}. How many {thing} does {who} have left?",

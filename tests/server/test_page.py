@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 from browser import accessibility_faults, skip_without_chromium, watched_page
-from server.page_server import PageServer, pair
+from page_server import PageServer, pair
 
 expect = pytest.importorskip("playwright.sync_api").expect
 openpyxl = pytest.importorskip("openpyxl")
@@ -104,7 +104,8 @@ def test_paste_a_question_and_paraphrases(browser, server):
         page.get_by_role("button", name="Check", exact=True).click()
         expect(page.get_by_role("alert").filter(has_text="no paraphrase")).to_be_visible()
         page.get_by_label("Paraphrases").fill(
-            "Ann owns 12 pens. She buys 5 more. How many pens does she own?\n\nAnn has 13 pens and buys 5 more. How many?"
+            "Ann owns 12 pens. She buys 5 more. How many pens does she own?\n\n"
+            "Ann has 13 pens and buys 5 more. How many pens does Ann have?"
         )
         page.get_by_role("button", name="Check", exact=True).click()
         page.get_by_label("Your name").fill("Meera Nair")  # asked once
@@ -226,14 +227,10 @@ def test_filter_search_and_bulk_decision(page, server):
     httpx.post(  # meanwhile, another reviewer moves the threshold, and the filter matches nothing
         f"{server.address}/v1/projects/{project}/undo", headers={"X-Reviewer": "Ravi"}
     )
-    httpx.patch(
-        f"{server.address}/v1/projects/{project}", json={"threshold": -1}, headers={"X-Reviewer": "Ravi"}
-    )
+    httpx.patch(f"{server.address}/v1/projects/{project}", json={"threshold": -1}, headers={"X-Reviewer": "Ravi"})
     page.get_by_role("button", name="Reject 10 pairs").click()
     expect(page.get_by_role("alert").filter(has_text="it now has 0 pairs, not 10")).to_be_visible()
-    httpx.patch(
-        f"{server.address}/v1/projects/{project}", json={"threshold": 0.5}, headers={"X-Reviewer": "Ravi"}
-    )
+    httpx.patch(f"{server.address}/v1/projects/{project}", json={"threshold": 0.5}, headers={"X-Reviewer": "Ravi"})
     page.keyboard.press("Escape")
     expect(page.locator(".list-total")).to_have_text("10 of 40 pairs")
     page.get_by_role("button", name="Decide all").click()
