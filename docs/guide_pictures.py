@@ -180,6 +180,7 @@ def review_pictures(browser: Any, server: PageServer, folder: Path, work: Path) 
         page.get_by_role("link", name="Download").click()
     download.value.save_as(work / "reviewed.xlsx")
     page.keyboard.press("Escape")
+    page.evaluate("document.activeElement.blur()")
     page.emulate_media(color_scheme="dark")
     picture(page, folder / "review-dark.png")
     page.emulate_media(color_scheme="light")
@@ -195,6 +196,8 @@ def review_pictures(browser: Any, server: PageServer, folder: Path, work: Path) 
     small.wait_for_selector("mark.ev")
     picture(small, folder / "review-phone.png")
     phone.close()
+    context.close()
+    page = browser.new_page(viewport=WIDE)
     page.set_content(
         sheet_page(
             work / "reviewed.xlsx",
@@ -204,7 +207,7 @@ def review_pictures(browser: Any, server: PageServer, folder: Path, work: Path) 
         )
     )
     picture(page.locator("table"), folder / "guide-reviewed.png")
-    context.close()
+    page.close()
 
 
 def main(folder: Path) -> None:

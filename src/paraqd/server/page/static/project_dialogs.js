@@ -154,7 +154,7 @@ export function showExport(project, review) {
           const { decisions, unknown, unchanged } = await api.import(project.id, form);
           result.className = "";
           replace(result, `${plural(decisions, "decision")} imported, ${count(unchanged)} already here, ${plural(unknown, "row")} of other pairs.`);
-          await review.refresh();
+          await Promise.all([review.refresh(), recount()]);
         } catch (error) {
           result.className = "problem";
           replace(result, error.message);
@@ -164,12 +164,14 @@ export function showExport(project, review) {
       },
     });
     file.addEventListener("change", () => (send.disabled = !file.files.length));
-    const { accepted } = project.status;
+    const accepted = h("span", {}, `Accepted pairs only (${count(project.status.accepted)})`);
+    const recount = () => api.project(project.id).then((now) => replace(accepted, `Accepted pairs only (${count(now.status.accepted)})`), () => undefined);
+    void recount();
     return [
       h("h3", {}, "Export"),
       h("p", {}, "Your own columns come first, then the verdicts and the decisions."),
       h("div", { class: "dialog-row" }, field("Format", format), link),
-      h("label", { class: "check" }, only, h("span", {}, `Accepted pairs only (${count(accepted)})`)),
+      h("label", { class: "check" }, only, accepted),
       h("h3", {}, "Import"),
       h("p", {}, "Choose a file that was exported from this project, here or by somebody else. Its decisions are added."),
       h("div", { class: "dialog-row" }, file, send),
