@@ -25,7 +25,8 @@ const STATUS_OF = { accept: "accepted", reject: "rejected", none: "open" };
 export class Review {
   constructor(main, project, view) {
     Object.assign(this, { main, project, view, id: project.id });
-    this.moving = false;
+    this.moving = null; // the promise of the next pair, while it is on its way
+    this.leaving = null; // the number of the pair that is being left
     this.opened = 0; // how often a pair was opened
     this.trial = null;
     this.closed = false;
@@ -158,7 +159,7 @@ export class Review {
     await this.list.load();
     if (narrow.matches) return;
     if (this.list.chosen >= 0) this.list.select(this.list.selected);
-    else if (this.list.total) this.open(this.list.at(0), { quiet: true, claim: 0 });
+    else if (this.list.at(0)) this.open(this.list.at(0), { quiet: true, claim: 0 });
     else this.showNone();
   }
 
@@ -212,25 +213,27 @@ export class Review {
     return { ...filter, status: filter.status ?? "open" };
   }
 
-  /** Go to the next pair that waits for this reviewer. */
+  /** Go to the next pair that waits for this reviewer. A second press before it is shown does nothing. */
   async goOn(from, { quiet = false } = {}) {
-    if (this.moving || !(await knownName())) return;
-    this.moving = true;
+    if ((from && from.n === this.leaving) || !(await knownName())) return;
+    while (this.moving) await this.moving;
+    this.leaving = from?.n ?? null;
+    this.moving = this.goOnNow(from, quiet).finally(() => {
+      this.moving = this.leaving = null;
+    });
+    await this.moving;
+  }
+
+  async goOnNow(from, quiet) {
     const before = this.opened;
     try {
-      const saved = await this.outbox.settled();
-      if (saved) {
-        const { pair, left } = await api.next(this.id, this.waitingFilter(), from?.n ?? null);
-        if (this.opened !== before) return; // somebody chose a pair in the meantime
-        if (pair && pair.n !== from?.n) this.open(pair, { quiet });
-        else if (pair) tell("This is the only pair left.");
-        else this.showNone(left);
-      } else this.goOnAlone(from);
+      if (!(await this.outbox.settled())) return this.goOnAlone(from);
+      const { pair, left } = await api.next(this.id, this.waitingFilter(), from?.n ?? null);
+      if (this.opened !== before) return undefined; // somebody chose a pair in the meantime
+      if (!pair) return this.showNone(left);
+      return pair.n === from?.n ? tell("This is the only pair left.") : this.open(pair, { quiet });
     } catch (error) {
-      if (isPassing(error)) this.goOnAlone(from);
-      else warn(error);
-    } finally {
-      this.moving = false;
+      return isPassing(error) ? this.goOnAlone(from) : warn(error);
     }
   }
 
@@ -262,7 +265,7 @@ export class Review {
 
   async decide(decision) {
     const { pair } = this.panel;
-    if (!pair || this.moving) return;
+    if (!pair || pair.n === this.leaving) return;
     const reviewer = await knownName();
     if (!reviewer || this.panel.pair !== pair) return;
     const note = decision === "none" ? undefined : this.panel.takeNote();
@@ -303,7 +306,8 @@ export class Review {
   }
 
   async step(kind) {
-    if (this.moving || !(await knownName())) return;
+    if (!(await knownName())) return;
+    while (this.moving) await this.moving;
     if (!(await this.outbox.settled())) {
       const taken = kind === "undo" ? this.outbox.takeBack() : null;
       if (taken) this.list.patch({ n: taken.pair, ...taken.before });

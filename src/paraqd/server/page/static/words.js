@@ -18,7 +18,7 @@ export function time(iso) {
 }
 
 export const DECISIONS = { valid: "Valid", review: "Check by hand", invalid: "Invalid", error: "Not scored" };
-export const STATUSES = { open: "Open", accepted: "Accepted", rejected: "Rejected", disputed: "Disputed", mine: "Decided by me" };
+export const STATUSES = { open: "Open", accepted: "Accepted", rejected: "Rejected", disputed: "Disputed", mine: "Mine" };
 export const DECISION_ICONS = { valid: "accept", invalid: "reject", review: "review", error: "error" };
 export const FAULTS = [
   "number_lost", "number_added", "number_changed", "unit_changed", "entity_changed", "question_lost",
