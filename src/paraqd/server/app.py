@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
@@ -17,6 +16,9 @@ from paraqd.server.batching import Batcher
 from paraqd.server.errors import install_error_handlers
 from paraqd.server.limits import BodyLimit, Observer
 from paraqd.server.metrics import Metrics
+from paraqd.server.page.routes import page_router
+from paraqd.server.review.lifespan import start_review, stop_review
+from paraqd.server.review.routes import review_router
 from paraqd.server.security import KeyCheck
 from paraqd.server.service_routes import service_router
 from paraqd.server.settings import Settings
@@ -73,8 +75,9 @@ def create_app(settings: Settings | None = None, *, scorer: Scorer | None = None
     install_error_handlers(app)
     app.include_router(service_router)
     app.include_router(api_page_router)
-    for router in _review_parts(settings).get("routers", ()):
-        app.include_router(router)
+    if settings.review:
+        app.include_router(review_router)
+        app.include_router(page_router)
     # the middleware that is added last comes first
     app.add_middleware(BodyLimit, settings=settings)
     app.add_middleware(KeyCheck, settings=settings)
@@ -104,11 +107,11 @@ def set_ready(app: FastAPI, ready: bool) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the parts of the server, and stop them in the opposite order."""
-    review = _review_parts(app.state.settings)
+    review = app.state.settings.review
     try:
         await asyncio.to_thread(app.state.scorer.score_pairs, _WARM_UP)
         if review:
-            await review["start"](app)
+            await start_review(app)
     except ParaqdError as error:
         app.state.startup_error = error  # the command shows it
         raise
@@ -118,24 +121,5 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     finally:
         set_ready(app, False)
         if review:
-            await review["stop"](app)
+            await stop_review(app)
         await app.state.batcher.close()
-
-
-def _review_parts(settings: Settings) -> dict[str, Any]:
-    """Return the routers of the review page, and the functions that start and stop it, or nothing if it is off."""
-    if not settings.review:
-        return {}
-    parts: dict[str, Any] = {}
-    try:  # TODO(lead): import without try when the review storage and the page are merged
-        from paraqd.server.review.lifespan import start_review, stop_review
-        from paraqd.server.review.routes import review_router
-
-        parts = {"routers": [review_router], "start": start_review, "stop": stop_review}
-        from paraqd.server.page.routes import page_router
-
-        parts["routers"].append(page_router)
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("paraqd.server."):
-            raise
-    return parts
