@@ -65,3 +65,10 @@ def test_the_scores_are_those_of_the_pretrained_encoder():
     some = rows("scored.csv")[::8]  # ten are enough to show that they were computed
     found = cosine_scores(load_encoder(device="cpu"), [(row["question"], row["paraphrase"]) for row in some])
     assert [float(row["score"]) for row in some] == pytest.approx(found.tolist(), abs=1e-3)
+
+
+def test_the_bank_has_several_paraphrases_of_each_question():
+    bank = rows("bank.csv")
+    assert list(bank[0]) == ["Nr", "Question", "V1", "V2", "V3"]
+    assert all(row["V1"] and row["V2"] for row in bank) and any(not row["V3"] for row in bank)
+    assert all(same_quantities(read(row["Question"]).quantities, read(row["V1"]).quantities) for row in bank)

@@ -302,7 +302,7 @@ def test_no_rows_missing_columns_and_an_id_for_two_questions(tmp_path):
     with pytest.raises(TableError, match="did you mean paraphrase='augmented'"):
         read_pairs_to_label(path)
     path.write_text("id,question,paraphrase\n1,a,b\n1,c,d\n")
-    with pytest.raises(AnnotationError, match="rows 1 and 2 have the id '1' but different questions"):
+    with pytest.raises(AnnotationError, match="rows 2 and 3 have the id '1' but different questions"):
         read_pairs_to_label(path)
 
 

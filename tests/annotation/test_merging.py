@@ -112,7 +112,7 @@ def test_files_are_merged_and_the_agreement_is_reported(tmp_path, pairs, journal
     source, out, disputed = tmp_path / "pairs.csv", tmp_path / "merged.csv", tmp_path / "disputed.csv"
     report = merge_files(source, files, out, disagreements=disputed, drop_open=True)
     assert (report.pairs, report.written, report.valid, report.invalid, report.disagreed) == (6, 4, 2, 2, 1)
-    assert [item.pair.number for item in report.unsettled] == [2, 6]
+    assert [item.pair.number for item in report.unsettled] == [3, 7]
     assert report.annotators == {"ann": 5, "bob": 5, "eve": 1}
     found = {(first, second): agreement for first, second, agreement in report.agreements}
     assert {names: agreement.n for names, agreement in found.items()} == {
@@ -157,7 +157,7 @@ def test_other_formats_and_columns_of_other_types(tmp_path, ending):
 def test_a_sheet_goes_out_blind_and_comes_back_with_labels(tmp_path, pairs, journal):
     sheet = tmp_path / "bob.csv"
     write_sheet(sheet, pairs, shuffled(pairs, annotator="bob", seed=3407))
-    assert sheet.read_bytes().startswith(b"\xef\xbb\xbfquestion,paraphrase,label\n")
+    assert sheet.read_bytes().startswith(b"\xef\xbb\xbfid,question,paraphrase,label\n")
     text = sheet.read_text(encoding="utf-8-sig")
     assert "ActivePassive" not in text and len(text.splitlines()) == 7
     # Excel: semicolons, other line ends, a blank where bob did not know
@@ -194,20 +194,20 @@ def test_labels_other_than_0_and_1(tmp_path, pairs):
     for label in ("2", "valid", "nan", "0.5"):
         sheet = sheet_of(tmp_path / "bob.csv", ['"How many, 0?","What, 0?",1', f'"How many, 0?","What, 1?",{label}'])
         with pytest.raises(
-            AnnotationError, match=rf"the label of row 2 is '{label}'; it must be 1 \(valid\).*true, false"
+            AnnotationError, match=rf"the label of row 3 is '{label}'; it must be 1 \(valid\).*true, false"
         ):
             read_annotators([sheet], pairs)
 
 
 def test_sheets_that_do_not_fit(tmp_path, pairs):
     sheet = sheet_of(tmp_path / "bob.csv", ['"How many, 0?","What, 9?",1'])
-    with pytest.raises(AnnotationError, match=r"the pair in row 1 of .*bob.csv is not in"):
+    with pytest.raises(AnnotationError, match=r"the pair in row 2 of .*bob.csv is not in"):
         read_annotators([sheet], pairs)
     sheet_of(sheet, ['"How many, 0?","What, 0?",1'], "question,paraphrase,verdict")
     with pytest.raises(AnnotationError, match=r"no column 'label' .*--label-column NAME"):
         read_annotators([sheet], pairs)
     sheet_of(sheet, ['"How many, 0?","What, 0?",1', '"How many, 0?","What, 0?",0'])
-    with pytest.raises(AnnotationError, match="rows 1 and 2 are the same pair"):
+    with pytest.raises(AnnotationError, match="rows 2 and 3 are the same pair"):
         read_annotators([sheet], pairs)
 
 

@@ -153,9 +153,9 @@ def test_repeated_questions_and_ids_are_skipped_and_named(tmp_path):
     (tmp_path / "q.csv").write_text("id,question\n" + "\n".join(rows) + "\n")
     report = make_testset(tmp_path / "q.csv", tmp_path / "pairs.csv", recipe=RULES)
     assert report.skipped_rows == (
-        (3, "the same question as row 1"),
-        (4, "the same id as row 1"),
-        (5, "blank question"),
+        (4, "the same question as row 2"),
+        (5, "the same id as row 2"),
+        (6, "blank question"),
     )
     assert [row["id"] for row in rows_of(tmp_path / "pairs.csv")] == ["1", "1", "2", "2", "5", "5"]
 

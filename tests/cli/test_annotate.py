@@ -66,7 +66,7 @@ def labelled_as_intended(name, wrong=()):
     with open_journal(f"{name}.jsonl", pairs, annotator=name) as journal:
         for item in pairs.pairs:
             label = int(item.row["intended"])
-            journal.decide(item.key, 1 - label if item.number in wrong else label)
+            journal.decide(item.key, 1 - label if item.number - 1 in wrong else label)
 
 
 # --- labelling, by lines
@@ -175,7 +175,7 @@ def test_merge_says_kappa_and_writes_one_file(here, typed):
     assert code == 1  # one pair is in dispute
     assert "0.67 (substantial)" in out and "83.3%" in out
     assert err == (
-        "1 pair in dispute (kept without a label): row 3; "
+        "1 pair in dispute (kept without a label): row 4; "
         "to settle disputes, run paraqd annotate PAIRS with --resolve\n"
     )
     lines = Path("merged.csv").read_text().splitlines()
@@ -293,7 +293,7 @@ def test_pairs_that_cannot_be_annotated(here, fails):
     Path("other.csv").write_text("question,augmented\na,b\n")
     assert "did you mean --paraphrase-column augmented?" in fails("annotate", "other.csv")
     Path("twice.csv").write_text("question,paraphrase\na,b\na,b\n")
-    assert "rows 1 and 2 are the same pair" in fails("annotate", "twice.csv")
+    assert "rows 2 and 3 are the same pair" in fails("annotate", "twice.csv")
     assert "--annotator" in fails("annotate", "pairs.csv", "--annotator", "a/b")
     assert "is not a journal" in fails("annotate", "pairs.csv", "-o", "pairs.csv")
     assert "Missing argument" in fails("annotate", "merge", "pairs.csv", "-o", "x.csv")
@@ -315,7 +315,7 @@ def test_annotators_that_cannot_be_merged(here, fails):
     merge = ["annotate", "merge", "pairs.csv"]
     assert "ann appears twice" in fails(*merge, "ann.jsonl", "copy.jsonl", "-o", "m.csv")
     Path("bad.csv").write_text("question,paraphrase,label\nTom has 2 apples. How many?,Tom has apples. How many?,3\n")
-    assert "the label of row 1 is '3'" in fails(*merge, "ann.jsonl", "bad.csv", "-o", "m.csv")
+    assert "the label of row 2 is '3'" in fails(*merge, "ann.jsonl", "bad.csv", "-o", "m.csv")
     assert "there is no file none.jsonl" in fails(*merge, "none.jsonl", "-o", "m.csv")
     assert "ann.jsonl is also an input" in fails(*merge, "ann.jsonl", "-o", "ann.jsonl", "--overwrite")
     Path("m.csv").write_text("precious")
@@ -331,7 +331,7 @@ def test_files_without_statistics(here, fails):
     Path("plain.csv").write_text("question,paraphrase,label\na,b,1\n")
     assert "plain.csv has no column 'operator'" in fails("annotate", "stats", "plain.csv")
     Path("bad.csv").write_text("operator,intended,label\nA,1,1\nA,1,yes\n")
-    assert "bad.csv: row 2 has the label 'yes'; it must be 0 or 1" in fails("annotate", "stats", "bad.csv")
+    assert "bad.csv: row 3 has the label 'yes'; it must be 0 or 1" in fails("annotate", "stats", "bad.csv")
 
 
 # --- at a terminal

@@ -299,7 +299,7 @@ def test_labels_other_than_0_and_1(fails):
     made = rows(lambda i, y: y)
     made[3]["label"] = 2
     write("bad.csv", made)
-    assert "bad.csv, row 4: 'label' is '2'; a label must be 1 (valid) or 0 (invalid)" in fails("bad.csv")
+    assert "bad.csv, row 5: 'label' is '2'; a label must be 1 (valid) or 0 (invalid)" in fails("bad.csv")
 
 
 def test_one_class_only(fails):
@@ -326,12 +326,12 @@ def test_scores_that_are_no_numbers(fails, score):
     made = rows(lambda i, y: y)
     made[1]["score"] = score
     write("bad.csv", made)
-    assert "bad.csv, row 2: 'score' is" in fails("bad.csv")
+    assert "bad.csv, row 3: 'score' is" in fails("bad.csv")
 
 
 def test_one_id_for_different_questions(fails):
     write("bad.csv", [row | {"id": "7"} for row in rows(lambda i, y: y)])
-    assert "belongs to two different questions, in rows 1 and 3" in fails("bad.csv")
+    assert "belongs to two different questions, in rows 2 and 4" in fails("bad.csv")
 
 
 def test_no_such_model(fails):
@@ -380,7 +380,7 @@ def test_a_second_file_that_does_not_fit(fails):
     made = rows(lambda i, y: y)
     write("fewer.csv", made[:-1])
     line = fails("scored.csv", "--compare", "fewer.csv")
-    assert "1 of 24 are missing (the first is row 24), 0 are not in scored.csv" in line
+    assert "1 of 24 are missing (the first is row 25), 0 are not in scored.csv" in line
     write("plain.csv", rows(None))
     line = fails("scored.csv", "--compare", "plain.csv")
     assert "plain.csv has no column 'score'" in line and "--scores-out" in line

@@ -270,4 +270,6 @@ class TestRowsThatCannotBeScored:
     def test_a_short_row_of_a_csv(self, here):
         Path("in.csv").write_text(f"question,paraphrase,note\n{QUESTION}\n,{SAME},x\n")
         assert run(["score", "in.csv", "-o", "out.csv", "-q"]) == 1
-        assert [row["score"] for row in read_csv("out.csv")] == ["-1.0", ""]
+        assert [row["score"] for row in read_csv("out.csv")] == ["", ""]
+        errors = [row["error"] for row in read_csv("out.csv")]
+        assert errors == ["the row ends before the column 'paraphrase'", "blank question"]

@@ -122,7 +122,7 @@ class TestLinesThatCannotBeRead:
         assert f"{name} is not UTF-8: line {3 if head else 2}, byte " in line
         assert line.endswith("try --encoding cp1252; to score the other rows, pass --keep-going")
         assert run(["score", name, "-o", "out.jsonl", "--keep-going", "-q"]) == 1
-        assert capsys.readouterr().err == "could not score 1 of 3 rows (not UTF-8: row 2)\n"
+        assert capsys.readouterr().err == f"could not score 1 of 3 rows (not UTF-8: row {3 if head else 2})\n"
         assert [row["error"] for row in read_jsonl("out.jsonl")] == [None, "not UTF-8", None]
         assert read_jsonl("out.jsonl")[0]["paraphrase"] == "für"
 
@@ -134,7 +134,7 @@ class TestLinesThatCannotBeRead:
     def test_csv(self, here, capsys):
         Path("in.csv").write_text(f"question,paraphrase\n{QUESTION},a,b\n{QUESTION},{QUESTION}\n")
         assert run(["score", "in.csv", "-o", "out.jsonl", "--keep-going", "-q"]) == 1
-        assert capsys.readouterr().err == "could not score 1 of 2 rows (more fields than the header has: row 1)\n"
+        assert capsys.readouterr().err == "could not score 1 of 2 rows (more fields than the header has: row 2)\n"
         assert [row["score"] for row in read_jsonl("out.jsonl")] == [None, 1.0]
 
 
@@ -232,14 +232,14 @@ class TestOddRows:
         text = QUESTION.encode()
         Path("in.csv").write_bytes(b"question,paraphrase\n" + text + b"," + text + b"\0\n\0\0,x\n" + b"\0" * 400)
         assert run(["score", "in.csv", "-o", "out.jsonl", "-q"]) == 1
-        assert capsys.readouterr().err == "could not score 2 of 3 rows (blank question: rows 2–3)\n"
+        assert capsys.readouterr().err == "could not score 2 of 3 rows (blank question: rows 3–4)\n"
         first = read_jsonl("out.jsonl")[0]
         assert (first["paraphrase"], first["score"]) == (QUESTION + "\0", 0.8)
 
     def test_blank_rows(self, here, capsys):
         Path("in.csv").write_text(f"question,paraphrase\n\n{QUESTION},{QUESTION}\n,\n\n")
         assert run(["score", "in.csv", "-o", "out.jsonl", "-q"]) == 1
-        assert capsys.readouterr().err == "could not score 1 of 2 rows (blank question: row 2)\n"
+        assert capsys.readouterr().err == "could not score 1 of 2 rows (blank question: row 4)\n"
 
 
 class TestColumnsInAnotherCase:

@@ -47,6 +47,8 @@ class TestWhatIsShown:
             "review": 0,
             "errors": 0,
             "warned": 0,
+            "empty_cells": 0,
+            "paraphrase_columns": ["paraphrase"],
             "faults": {"number_added": 1, "number_lost": 1},
             "parts": 1,
             "resumed": 0,
@@ -63,7 +65,7 @@ class TestWhatIsShown:
         assert run(["score", "in.csv", "-o", "out.csv"]) == 1
         captured = capsys.readouterr()
         assert "1 row → out.csv" in captured.out
-        assert captured.err == "could not score 1 of 1 row (blank question: row 1)\n"
+        assert captured.err == "could not score 1 of 1 row (blank question: row 2)\n"
 
     def test_quiet(self, here, capsys):
         assert run(["score", "pairs.csv", "-o", "out.csv", "--quiet"]) == 0
@@ -74,8 +76,8 @@ class TestWhatIsShown:
         out = capsys.readouterr().out
         lines = [line.rstrip() for line in out.splitlines()]
         assert lines[0].split()[:3] == ["row", "score", "verdict"]
-        assert lines[1].startswith("  1   1.00  valid       Tom has 5 apples")
-        assert lines[3].startswith("  3  -0.25  invalid     Tom has 5 apples. How many has he?")
+        assert lines[1].startswith("  2   1.00  valid       Tom has 5 apples")
+        assert lines[3].startswith("  4  -0.25  invalid     Tom has 5 apples. How many has he?")
         assert lines[4].strip() == "The paraphrase lost 3."
         assert "valid" in out and "50.0%" in out
         assert "\x1b" not in out
@@ -84,7 +86,7 @@ class TestWhatIsShown:
     def test_the_table_shows_only_what_is_asked_for(self, here, capsys):
         assert run(["score", "pairs.csv", "--only", "invalid", "-q"]) == 0
         rows = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line.strip()[0].isdigit()]
-        assert rows == ["3", "4"]
+        assert rows == ["4", "5"]
 
     def test_a_text_does_not_command_the_terminal(self, here, capsys):
         write_csv("in.csv", [{"question": QUESTION, "paraphrase": "[red]Tom\x1b[m has\t5\nor 7 [/]苹果"}])

@@ -140,7 +140,7 @@ def test_columns_may_have_other_names_and_files_be_several(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["data"]["triplets"] == 2
     (tmp_path / "1.csv").write_text("frage,umschrift,gut\na?,b?,3\n", encoding="utf-8")
     assert run(["train", *files, *names, "--out", str(tmp_path / "m2"), *QUICK]) == 2
-    assert "1.csv, row 1: the label is '3'" in capsys.readouterr().err
+    assert "1.csv, row 2: the label is '3'" in capsys.readouterr().err
 
 
 def test_without_pairs_and_without_data_the_line_says_what_to_fetch(tmp_path, capsys, monkeypatch):

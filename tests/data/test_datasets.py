@@ -311,10 +311,10 @@ def test_a_corpus_by_its_name(folders):
 def test_flaws_of_a_file_of_questions(folders):
     path = folders / "q.csv"
     path.write_text("id,question\n1,How many?\n1,How much?\n")
-    with pytest.raises(TableError, match="the id '1' belongs to two different questions, in rows 1 and 2"):
+    with pytest.raises(TableError, match="the id '1' belongs to two different questions, in rows 2 and 3"):
         load_questions(path)
     path.write_text("id,question\n1,How many?\n2, \n")
-    with pytest.raises(TableError, match="row 2: blank question"):
+    with pytest.raises(TableError, match="row 3: blank question"):
         load_questions(path)
     path.write_text("id,question\n")
     with pytest.raises(TableError, match="has no rows"):

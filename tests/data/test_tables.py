@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraqd.data import tables
+from paraqd.data import row_readers
 from paraqd.data.formats import Format, Kind, Packing, kind_of
 from paraqd.data.tables import Columns, Dialect, TableError, check_writable, default_id, open_table, open_writer
 from paraqd.extras import MissingExtraError
@@ -101,7 +101,7 @@ def test_a_written_csv_can_follow_the_one_that_was_read(tmp_path):
     with open_writer(tmp_path / "x.csv", SCHEMA, dialect=Dialect(delimiter=";", bom=True)) as writer:
         writer.write(ROWS)
     assert (tmp_path / "x.csv").read_bytes().startswith(b"\xef\xbb\xbfid;question;label")
-    assert open_table(tmp_path / "x.csv").dialect == Dialect(delimiter=";", bom=True)
+    assert open_table(tmp_path / "x.csv").dialect == Dialect(delimiter=";", bom=True, decimal=",")
 
 
 def test_short_rows_lack_their_last_columns_and_jsonl_rows_their_own(tmp_path):
@@ -184,7 +184,7 @@ def test_files_that_were_joined_after_they_were_compressed(tmp_path, name, pack)
 
 
 def test_a_file_without_line_ends_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "_LIMIT", 1000)
+    monkeypatch.setattr(row_readers, "_LIMIT", 1000)
     for name, head in (("x.jsonl", b'{"question": "a"}\n'), ("x.csv", b"question\na\n")):
         message = read_error(tmp_path / name, head + b"0" * 5000)
         assert message.endswith(f"line {head.count(b'%c' % 10) + 1} is longer than 1,000 characters")

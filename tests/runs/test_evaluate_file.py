@@ -62,7 +62,7 @@ def test_a_model_scores_the_pairs_and_its_scores_can_be_compared(write, tmp_path
 
 def test_a_named_model_takes_precedence_over_scores_in_the_file(write):
     file = write("scored.csv", ["bad"] * 4)
-    with pytest.raises(paraqd.TableError, match="row 1: 'score' is 'bad'"):
+    with pytest.raises(paraqd.TableError, match="row 2: 'score' is 'bad'"):
         paraqd.evaluate_file(file)
     assert paraqd.evaluate_file(file, model="reading", intervals=False).scored.name == "reading"
 

@@ -130,7 +130,7 @@ class TestParts:
         bad[3]["question"] = " "
         write(Path("in/c.parquet"), bad)
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
-        assert "1 of 590 rows (in/c.parquet: blank question: row 4)" in capsys.readouterr().err
+        assert "1 of 590 rows (in/c.parquet: blank question: row 4 (a3))" in capsys.readouterr().err
         assert Path("out/_SUCCESS").exists()
         assert [row["error"] for row in rows("out") if row["error"]] == ["blank question"]
 

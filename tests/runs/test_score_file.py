@@ -33,7 +33,7 @@ def test_the_report(here):
     told = []
     report = score_file("in.csv", "out.csv", scorer="reading", progress=lambda *news: told.append(news))
     assert (report.rows, report.valid, report.invalid, report.errors) == (601, 400, 200, 1)
-    assert report.error_rows == (("in.csv", 601, "blank question"),)
+    assert report.error_rows == (("in.csv", 602, "blank question", ""),)
     assert dict(report.faults) == {"number_lost": 200}
     assert report.signature == Scorer.load("reading").signature and report.threshold == 0.5
     assert (report.damage, report.problems, report.resumed, report.parts) == ((), (), 0, 3)

@@ -13,11 +13,12 @@ from paraqd.annotation.agreement import Agreement, cohen_kappa
 from paraqd.annotation.journals import check_pairs, is_journal, read_journal
 from paraqd.annotation.pairs_to_label import AnnotationError, PairsToLabel, PairToLabel, read_pairs_to_label
 from paraqd.data.labels import ALSO_READ, binary_label
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, open_table
 from paraqd.data.writers import check_outputs, write_rows
 
 _ADDED: Mapping[str, type] = {"annotators": str, "agreed": bool, "annotator_notes": str}
 _INTENDED = "intended"
+_NO_COLUMN = "\0"  # no column can have this name
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ def _journal_annotator(source: str | Path, pairs: PairsToLabel) -> Annotator:
 def _table_annotators(
     source: str | Path, pairs: PairsToLabel, label_columns: Sequence[str], encoding: str | None
 ) -> Iterator[Annotator]:
-    columns = Columns(question=pairs.columns.question, paraphrase=pairs.columns.paraphrase, label=label_columns[0])
+    columns = _columns_in(source, pairs, label_columns[0], encoding)
     sheet = read_pairs_to_label(source, columns=columns, encoding=encoding)
     present = [name for name in label_columns if name in sheet.names]
     if not present:
@@ -249,6 +250,18 @@ def _table_annotators(
             if label is not None:
                 labels[pair.key] = label
         yield Annotator(_stem(source) if len(label_columns) == 1 else column, str(source), labels)
+
+
+def _columns_in(source: str | Path, pairs: PairsToLabel, label: str, encoding: str | None) -> Columns:
+    """Return the column names in an annotator's table: those of the pairs or, if these are missing, the usual names.
+
+    Ids are not compared, because a pair is known by its texts.
+    """
+    names = replace(pairs.columns, label=label, id=_NO_COLUMN)
+    present = open_table(source, encoding=encoding).columns
+    if names.question not in present and {DEFAULT_COLUMNS.question, DEFAULT_COLUMNS.paraphrase} <= set(present):
+        return replace(DEFAULT_COLUMNS, label=label, id=_NO_COLUMN)
+    return names
 
 
 def _stem(source: str | Path) -> str:
@@ -322,18 +335,19 @@ def _majority(labels: Sequence[int]) -> int | None:
 def write_merged(out: str | Path, pairs: PairsToLabel, merged: Sequence[Merged]) -> None:
     """Write merged pairs with their original columns, the merged label, and all annotators' labels and notes.
 
-    If the pairs already have labels and no column ``intended``, the old labels are moved to the column ``intended``,
-    because they are the labels that the operators should produce.
+    The columns keep their names. If the pairs already have labels and no column ``intended``, the old labels are moved
+    to the column ``intended``, because they are the labels that the operators should produce.
     """
     names = pairs.columns
     taken = {names.id, names.question, names.paraphrase, names.label, *_ADDED}
-    others = [name for name in pairs.names if name not in taken and name not in ("id", "question", "paraphrase")]
+    others = [name for name in pairs.names if name not in taken]
     before = [_label_or_none(item.pair.row.get(names.label)) for item in merged]
     moved = _INTENDED not in pairs.names and any(label is not None for label in before)
     rows: list[Row] = []
     for item, old in zip(merged, before, strict=True):
         pair = item.pair
-        row: Row = {"id": pair.id, "question": pair.question, "paraphrase": pair.paraphrase, "label": item.label}
+        row: Row = {names.id: pair.id, names.question: pair.question, names.paraphrase: pair.paraphrase}
+        row[names.label] = item.label
         row |= {name: pair.row.get(name) for name in others}
         if moved:
             row[_INTENDED] = old
@@ -341,7 +355,7 @@ def write_merged(out: str | Path, pairs: PairsToLabel, merged: Sequence[Merged])
         row["agreed"] = item.agreed
         row["annotator_notes"] = "; ".join(f"{name}: {note}" for name, note in item.notes.items())
         rows.append(row)
-    schema: dict[str, type] = {"id": str, "question": str, "paraphrase": str, "label": int}
+    schema: dict[str, type] = {names.id: str, names.question: str, names.paraphrase: str, names.label: int}
     for name in others:
         schema[name] = _type([row[name] for row in rows])
         if schema[name] is str:
@@ -355,11 +369,17 @@ def write_merged(out: str | Path, pairs: PairsToLabel, merged: Sequence[Merged])
 def write_sheet(out: str | Path, pairs: PairsToLabel, keys: Sequence[str]) -> None:
     """Write the texts of pairs with an empty label column, for an annotator who works in a spreadsheet.
 
-    A CSV file starts with a byte-order mark, because Excel would otherwise misread non-ASCII characters.
+    The columns have the names that they have in the file of pairs. The ids are included if that file has any. Other
+    columns are left out, because they could reveal the expected label. A CSV file starts with a byte-order mark,
+    because Excel would otherwise misread non-ASCII characters.
     """
-    by_key = {pair.key: pair for pair in pairs.pairs}
-    rows = [{"question": by_key[key].question, "paraphrase": by_key[key].paraphrase} for key in keys]
-    schema = {"question": str, "paraphrase": str, "label": int}
+    by_key, names = {pair.key: pair for pair in pairs.pairs}, pairs.columns
+    own = [names.id] if names.id in pairs.names else []
+    shown = [*own, names.question, names.paraphrase]
+    rows = [{name: by_key[key].row.get(name) for name in shown} for key in keys]
+    schema = {**dict.fromkeys(shown, str), names.label: int}
+    for row in rows:
+        row |= {name: _plain(row[name]) for name in own}
     write_rows(out, schema, rows, dialect=replace(pairs.dialect, bom=True))
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from paraqd.data.labels import ALSO_READ, binary_label
+from paraqd.data.rows import numbered
 from paraqd.evaluation.errors import EvaluationError
 
 # the paper's averages over AquaRAT, EM_Math and SAWP
@@ -107,7 +108,7 @@ def operator_statistics(rows: Iterable[Mapping[str, Any]]) -> OperatorStatistics
     counts: dict[tuple[str, str, int], list[int]] = {}
     matrix = [[0, 0], [0, 0]]
     unlabelled = 0
-    for number, row in enumerate(rows, start=1):
+    for number, row in numbered(rows):
         operator = str(row.get("operator") or "").strip()
         if not operator:
             raise EvaluationError(f"row {number} names no operator; fill in the column 'operator'")

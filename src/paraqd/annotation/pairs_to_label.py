@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Dialect, Row, open_table, row_id, text_in
 from paraqd.errors import ParaqdError
 
@@ -16,7 +17,7 @@ class AnnotationError(ParaqdError, ValueError):
 
 @dataclass(frozen=True)
 class PairToLabel:
-    """A pair to label; ``key`` identifies the pair by its texts, and ``number`` is its row number, counted from 1."""
+    """A pair to label; ``key`` identifies the pair by its texts, and ``number`` is its row number in the file."""
 
     key: str
     number: int
@@ -62,10 +63,11 @@ def read_pairs_to_label(
 
     """
     table = open_table(source, encoding=encoding)
+    columns = Columns(**{role: table.written_as(name) for role, name in vars(columns).items()})
     table.require(columns, ("question", "paraphrase"))
     pairs: dict[str, PairToLabel] = {}
     questions: dict[str, PairToLabel] = {}
-    for number, row in enumerate(table.rows(), start=1):
+    for number, row in numbered(table.rows()):
         where = f"{table.name}, row {number}"
         question = text_in(row, "question", where, column=columns.question)
         paraphrase = text_in(row, "paraphrase", where, column=columns.paraphrase, allow_blank=True)

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 from paraqd.data.datasets import questions_file
 from paraqd.data.questions import CHUNK, question_of
+from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.errors import ParaqdError
 from paraqd.generators.encoder import DEFAULT_ENCODER
@@ -208,7 +209,7 @@ def _repeats(inputs: Inputs, columns: Columns, progress: Progress) -> dict[tuple
     for piece in inputs.pieces:
         progress("looking for repeats", rows, inputs.rows)
         rows += piece.rows
-        for number, row in enumerate(reader.rows(piece, [columns.question, columns.id]), start=piece.start + 1):
+        for number, row in numbered(reader.rows(piece, [columns.question, columns.id]), piece.start + 1):
             question = question_of(row, columns)
             if not isinstance(question, Question):
                 continue

@@ -234,6 +234,7 @@ def stats(
 ) -> None:
     """Compare the test operators' intended labels with the annotated labels, as in the paper."""
     from paraqd.annotation.operator_statistics import PAPER_AVERAGES, average_statistics, operator_statistics
+    from paraqd.data.rows import NumberedRow, numbered
     from paraqd.data.tables import open_table
     from paraqd.evaluation.errors import EvaluationError
 
@@ -247,7 +248,9 @@ def stats(
                 "paraqd annotate merge wrote for pairs from paraqd testset"
             )
         try:
-            found[source] = operator_statistics({**row, "label": row.get(label_column)} for row in table.rows())
+            found[source] = operator_statistics(
+                NumberedRow({**row, "label": row.get(label_column)}, number) for number, row in numbered(table.rows())
+            )
         except EvaluationError as error:
             raise _error(f"{table.name}: {error}") from None
     if plot is not None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 
+_IDS = 10  # the number of rows up to which their ids are listed
+
+
 def stdout() -> Console:
     """Return the console for results. Characters that cannot be encoded appear as question marks."""
     if isinstance(sys.stdout, TextIOWrapper):
@@ -113,13 +116,29 @@ def rows_by_reason(skipped: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
     return reasons
 
 
-def listed_rows(skipped: Iterable[tuple[int, str]]) -> str:
-    """Return a phrase that lists the reasons for skipping rows, with the rows' numbers.
+def listed_rows(skipped: Iterable[tuple[int, str] | tuple[int, str, str]]) -> str:
+    """Return a phrase that lists the reasons for skipping rows, with the rows' numbers and, if they are few, their ids.
 
     >>> listed_rows([(4, "blank"), (5, "blank"), (9, "not text")])
     'blank: rows 4–5; not text: row 9'
+    >>> listed_rows([(14, "blank question", "Q-103"), (15, "blank question", "")])
+    'blank question: rows 14 (Q-103), 15'
     """
-    return "; ".join(f"{why}: {named_rows(rows)}" for why, rows in rows_by_reason(skipped).items())
+    rows = [(row, why, more[0] if more else "") for row, why, *more in skipped]
+    with_ids = any(name for _, _, name in rows) and len(rows) <= _IDS
+    listed = []
+    for why, numbers in rows_by_reason((row, why) for row, why, _ in rows).items():
+        named = named_rows(numbers)
+        if with_ids:
+            places = [(row, name) for row, reason, name in rows if reason == why]
+            each = ", ".join(f"{row} ({_short(name)})" if name else str(row) for row, name in places)
+            named = f"row {each}" if len(places) == 1 else f"rows {each}"
+        listed.append(f"{why}: {named}")
+    return "; ".join(listed)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else name[:39] + "…"
 
 
 def _one_line(message: str) -> str:

@@ -35,7 +35,7 @@ class JudgeChoice(StrEnum):
 
 # --- inputs and outputs ---------------------------------------------------------------------------
 
-_TABLE = "a .csv, .tsv, .jsonl (also .gz or .zst) or .parquet file, a folder, or - for JSONL on standard input."
+_TABLE = "a .csv, .tsv, .jsonl (also .gz or .zst), .xlsx or .parquet file, a folder, or - for JSONL on standard input."
 
 PairsInput = Annotated[str, typer.Argument(metavar="IN", help=f"Pairs: {_TABLE}")]
 QuestionsInput = Annotated[str, typer.Argument(metavar="IN", help=f"Questions: the name of a data set, {_TABLE}")]
@@ -56,6 +56,16 @@ QuestionColumn = Annotated[
 ]
 ParaphraseColumn = Annotated[
     str, typer.Option(metavar="NAME", help="The column with the paraphrases.", rich_help_panel=FILES)
+]
+ParaphraseColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--paraphrase-column",
+        metavar="NAME",
+        help="The column with the paraphrases. If each row has several paraphrases, repeat the option, or pass a list "
+        "(V1,V2) or a pattern (V*). Default: paraphrase.",
+        rich_help_panel=FILES,
+    ),
 ]
 LabelColumn = Annotated[
     str, typer.Option(metavar="NAME", help="The column with the labels (1 valid, 0 invalid).", rich_help_panel=FILES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,12 +15,13 @@ from paraqd.cli.options import (
     FILES,
     OUTPUT,
     SPEED,
+    IdColumn,
     JudgeName,
     Mode,
     ModelName,
     ModeName,
     PairsInput,
-    ParaphraseColumn,
+    ParaphraseColumns,
     QuestionColumn,
     Review,
     Threshold,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
 _FILES_NAMED = 5
+_NAMED = 1000  # the report lists no more rows
 _VERDICT_WIDTH = len("not scored")
 _STYLES = {"valid": "green", "invalid": "red", "review": "yellow", "not scored": "yellow", "with warnings": "yellow"}
 
@@ -76,9 +79,18 @@ def score(
         ),
     ] = None,
     why: Annotated[
+        bool | None,
+        typer.Option(
+            "--why/--no-why",
+            help="Add a column with the evidence and warnings in sentences. Default: only in .xlsx files.",
+            show_default=False,
+        ),
+    ] = None,
+    wide: Annotated[
         bool,
         typer.Option(
-            "--why", help="Add a column with the evidence and warnings in sentences, to read in a spreadsheet."
+            "--wide",
+            help="Keep one row for all its paraphrases, with the score, the decision and the reasons beside each.",
         ),
     ] = False,
     overwrite_columns: Annotated[
@@ -86,7 +98,17 @@ def score(
         typer.Option("--overwrite-columns", help="Replace input columns that have the same names as added columns."),
     ] = False,
     question_column: QuestionColumn = "question",
-    paraphrase_column: ParaphraseColumn = "paraphrase",
+    paraphrase_column: ParaphraseColumns = None,
+    id_column: IdColumn = "id",
+    for_excel: Annotated[
+        bool,
+        typer.Option(
+            "--for-excel",
+            help="Write a CSV file that opens correctly in Excel. Default: only if the input has the form of such a "
+            "file.",
+            rich_help_panel=FILES,
+        ),
+    ] = False,
     keep_going: Annotated[
         bool,
         typer.Option(
@@ -124,8 +146,8 @@ def score(
     """Score every pair in a file from -1 to 1, and list the evidence against each paraphrase.
 
     The output has the same rows in the same order, with the new columns score, valid, evidence and warnings (JSON),
-    error and signature. To resume an interrupted run, repeat the command. If the input is a folder, the output is a
-    folder of Parquet parts.
+    error and signature. In an Excel file (.xlsx), the verdicts are coloured. To resume an interrupted run, repeat the
+    command. If the input is a folder, the output is a folder of Parquet parts.
     """
     from paraqd.cli.options import checked_threshold, load_scorer, review_of
     from paraqd.data.tables import Columns
@@ -140,13 +162,13 @@ def score(
     if several and out is None:
         raise typer.BadParameter("--workers and --engine need an output file or folder: pass -o")
     if report_file is not None:
-        _check_report(report_file, source, out, overwrite=run["overwrite"])
+        _check_report(report_file, source, out, wide=wide, overwrite=run["overwrite"])
     scorer: Any
     if several:
         scorer = Model(model, mode.value, checked_threshold(threshold), skip, judge and judge.value)
     else:
         scorer = load_scorer(model, mode, threshold, threads=threads, skip=skip, judge=judge)
-    columns = Columns(question=question_column, paraphrase=paraphrase_column)
+    columns = Columns(question=question_column, id=id_column)
     show = _json_lines if as_json else _Grid(review=bool(wanted_review))
     with running(run, quiet=quiet, rows_on_terminal=out is None) as options:
         report = score_file(
@@ -155,9 +177,12 @@ def score(
             show=show,
             scorer=scorer,
             columns=columns,
+            paraphrase_columns=paraphrase_column or (),
+            wide=wide,
             only=only.value if only else None,
             review=wanted_review,
             why=why,
+            for_excel=for_excel,
             threads=threads,
             keep_going=keep_going,
             overwrite_columns=overwrite_columns,
@@ -165,7 +190,8 @@ def score(
         )
     unwritten = ""
     if report_file is not None and out is not None:
-        unwritten = _write_report(report_file, out, columns, only)
+        single = replace(columns, paraphrase=report.paraphrase_columns[0])
+        unwritten = _write_report(report_file, out, single, only)
     if as_json and out is not None:
         write_json(report.to_dict() | ({"report": report_file} if report_file and not unwritten else {}))
     elif not quiet:
@@ -175,7 +201,7 @@ def score(
     for line in report.damage:
         say(line)
     if report.errors:
-        say(f"could not score {report.errors:,} of {counted(report.rows, 'row')} ({_unscored(report)})")
+        say(f"could not score {report.errors:,} of {counted(report.rows, _noun(report))} ({_unscored(report)})")
     say_problems(report.problems)
     if unwritten:
         say(f"{out} is written, but not the report: {unwritten}")
@@ -183,13 +209,15 @@ def score(
         raise typer.Exit(1)
 
 
-def _check_report(report_file: str, source: str, out: str | None, *, overwrite: bool) -> None:
+def _check_report(report_file: str, source: str, out: str | None, *, wide: bool, overwrite: bool) -> None:
     """Raise an error before the scoring begins if the report cannot be written."""
     from pathlib import Path
 
     from paraqd.runs.locations import Location, is_uri
     from paraqd.runs.report import check_report
 
+    if wide:
+        raise typer.BadParameter("--report needs one row for each pair: omit --wide")
     if out is None:
         raise typer.BadParameter("--report needs an output file, from which the report is made: pass -o")
     if out.endswith("/") or is_uri(out) or Path(out).is_dir() or Location.at(source).kind == "folder":
@@ -210,13 +238,18 @@ def _write_report(report_file: str, out: str, columns: Columns, only: Only | Non
     return ""
 
 
+def _noun(report: ScoreReport) -> str:
+    """Return the word for what was scored: a row can have several pairs."""
+    return "row" if len(report.paraphrase_columns) == 1 else "pair"
+
+
 def _unscored(report: ScoreReport) -> str:
     """Return a phrase that lists the unscored rows with the reasons, grouped by file if there are several files."""
     by_file = [
-        (file, listed_rows((row, why) for _, row, why in rows))
-        for file, rows in groupby(report.error_rows, key=lambda place: place[0])
+        (file, listed_rows((row, why, name) for _, row, why, name in rows))
+        for file, rows in groupby(report.error_rows, key=lambda place: place.file)
     ]
-    more = report.errors - len(report.error_rows)
+    more = report.errors - len(report.error_rows) if len(report.error_rows) >= _NAMED else 0
     rest = f"; and {counted(more, 'more row')}" if more else ""
     if [file for file, _ in by_file] == [report.source]:
         return by_file[0][1] + rest
@@ -253,7 +286,7 @@ class _Grid:
         from rich.text import Text
 
         console = stdout()
-        digits = max(3, len(str(total)))
+        digits = max(3, len(str(total)), len(str(rows[-1].number)) if rows else 0)
         grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", show_header=not self._begun)
         grid.add_column("row", justify="right", width=digits)
         grid.add_column("score", justify="right", width=5)
@@ -265,7 +298,7 @@ class _Grid:
             if self._review and name != "not scored":
                 name = str(each.row["decision"])
             score = "" if isinstance(each.verdict, str) else f"{each.verdict.score:.2f}"
-            text = _texts(each.paraphrase, each.verdict, room, _STYLES[name])
+            text = _texts(each, room, _STYLES[name])
             grid.add_row(str(each.number), score, Text(name, style=_STYLES[name]), text)
         if grid.row_count:
             self._begun = True
@@ -278,14 +311,16 @@ def _verdict_name(verdict: Verdict | str) -> str:
     return "valid" if verdict.valid else "invalid"
 
 
-def _texts(paraphrase: object, verdict: Verdict | str, room: int, style: str) -> Any:
+def _texts(scored: ScoredRow, room: int, style: str) -> Any:
     """Return the beginning of the paraphrase, followed by lines with the first piece of evidence and the warnings."""
     from rich.text import Text
 
     from paraqd.cli.marking import visible
 
+    paraphrase, verdict = scored.paraphrase, scored.verdict
     given = "" if paraphrase is None else visible(" ".join(str(paraphrase)[:1000].split()))
-    text = Text(given) if given else Text("(blank)", style="italic")
+    text = Text(f"{visible(scored.column)}: ", style="dim") if scored.column else Text()
+    text.append(given, style="none") if given else text.append("(blank)", style="italic")
     text.truncate(room, overflow="ellipsis")
     messages = [verdict] if isinstance(verdict, str) else [piece.message for piece in verdict.evidence]
     if messages:
@@ -323,6 +358,8 @@ def show_counts(report: ScoreReport, only: str | None, *, on_stderr: bool) -> No
         add("not scored", report.errors)
     if report.warned:
         add("with warnings", report.warned)
+    if report.empty_cells:
+        grid.add_row(Text(f"{counted(report.empty_cells, 'empty cell')} skipped", style="dim"), "", "")
     console.print()
     console.print(grid)
     if report.out:

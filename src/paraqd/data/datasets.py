@@ -17,6 +17,7 @@ from paraqd.data.formats import STANDARD_INPUT, TableError, reason
 from paraqd.data.pairs import Pair, read_pairs
 from paraqd.data.public_corpora import READERS, CorpusQuestion
 from paraqd.data.registry import DATASETS, DataFile, Dataset
+from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, open_table, row_id, suggest, text_in
 from paraqd.files import sha256_of
 from paraqd.progress import Progress, silent
@@ -252,12 +253,12 @@ def load_questions(
     table = open_table(path or name_or_file, encoding=encoding)
     table.require(columns)
     rows: list[Row] = []
-    first: dict[str, int] = {}
-    for number, row in enumerate(table.rows(), start=1):
+    first: dict[str, tuple[int, str]] = {}
+    for number, row in numbered(table.rows()):
         text = text_in(row, "question", f"{table.name}, row {number}", column=columns.question)
         key = row_id(row, columns, text)
-        before = first.setdefault(key, number)
-        if rows and before < number and rows[before - 1]["question"] != text:
+        before, question = first.setdefault(key, (number, text))
+        if question != text:
             raise TableError(
                 f"{table.name}: the id {key!r} belongs to two different questions, in rows {before} and {number}; give "
                 "each question its own id"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import datetime
 import json
+import math
 import re
 import tempfile
 import zipfile
@@ -18,19 +19,28 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from paraqd.data.formats import SOME_ROWS, EmptyError, TableError, check_names, clear_errors, reason
+from paraqd.data.formulas import BEGINNINGS
 
 LARGEST = 1 << 29  # the size of an unpacked workbook in bytes; larger ones are refused
 LONGEST_CELL = 32_767  # characters; Excel allows no more
 MOST_ROWS = 1_048_576  # Excel allows no more, including the header
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # characters that XML cannot represent
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet program could take a text that begins so for a formula
-_WIDTHS = {"score": 9, "valid": 9, "decision": 11, "why": 60, "error": 30}
-_TEXT_WIDTH, _OTHER_WIDTH = 60, 16
+_SAMPLE = 200  # the number of rows that determine the widths of the columns
+_NARROWEST, _WIDEST = 9, 60  # widths of columns, in characters
+_EXACT = 10**15  # Excel keeps 15 digits of a number
 _HIDDEN = ("evidence", "warnings", "signature")  # columns for programs
 _COLOURS = {"valid": "C6EFCE", "invalid": "FFC7CE", "review": "FFEB9C", "error": "D9D9D9"}
+# the counts in the summary: the key, the name that is shown, and the name of the colour
+_VERDICTS = (
+    ("valid", "valid", "valid"),
+    ("invalid", "invalid", "invalid"),
+    ("review", "check by hand", "review"),
+    ("errors", "not scored", "error"),
+)
+_MORE = {"warned": "with warnings", "empty_cells": "empty cells skipped"}
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _MODIFIED = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 
@@ -39,15 +49,14 @@ _MODIFIED = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 class SheetCopy:
     """The copy of a sheet as JSONL.
 
-    ``numbers`` holds the sheet's row number of each copied row where it is not the row before plus one: pairs of the
-    row's index in the copy and its number in the sheet. ``others`` lists the sheets that were not read.
+    Each row is on the line that has the row's number in the sheet; the lines of the header and of blank rows are blank.
+    ``others`` lists the sheets that were not read.
     """
 
     path: Path
     columns: tuple[str, ...]
     sheet: str
     others: tuple[str, ...]
-    numbers: tuple[tuple[int, int], ...]
 
 
 def copy_sheet(path: Path, name: str) -> SheetCopy:
@@ -92,22 +101,19 @@ def _copied(book: Any, name: str) -> SheetCopy:
     names = [_name(value) for value in header[1]]
     width = max(place for place, each in enumerate(names, start=1) if each)
     columns = check_names(tuple(names[:width]), name)
-    numbers: list[tuple[int, int]] = []
+    line = 1
     with tempfile.NamedTemporaryFile("w", prefix="paraqd-", suffix=".jsonl", encoding="utf-8", delete=False) as file:
         atexit.register(Path(file.name).unlink, missing_ok=True)
-        expected = 0
-        for index, (number, values) in enumerate(rows):
+        for number, values in rows:
             if any(value is not None for value in values[width:]):
                 raise TableError(f"{name}, row {number} has more cells than the header has names; name every column")
             row = dict(zip(columns, chain(map(_value, values[:width]), [None] * width), strict=False))
-            if number != expected:
-                numbers.append((index, number))
-            expected = number + 1
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    if not numbers:
+            file.write("\n" * (number - line) + json.dumps(row, ensure_ascii=False) + "\n")
+            line = number + 1
+    if line == 1:
         raise EmptyError(f"{name} has no rows; {SOME_ROWS}")
     others = tuple(each.title for each in sheets if each is not sheet)
-    return SheetCopy(Path(file.name), columns, sheet.title, others, tuple(numbers))
+    return SheetCopy(Path(file.name), columns, sheet.title, others)
 
 
 def _check_archive(path: Path, name: str) -> None:
@@ -135,6 +141,8 @@ def _filled_rows(sheet: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """Yield the number and the values of each row that is not blank."""
     sheet.reset_dimensions()  # some programs write wrong dimensions
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if number > MOST_ROWS:  # a damaged or hostile file can claim any number of rows
+            raise TableError(f"the sheet {sheet.title!r} claims more than {MOST_ROWS:,} rows; save the workbook again")
         if any(value is not None and value != "" for value in values):
             yield number, values
 
@@ -154,26 +162,25 @@ def _value(value: Any) -> Any:
 
 
 class WorkbookRows:
-    """A writer of rows to a sheet. It counts the verdicts for the summary."""
+    """A writer of rows to a sheet. It counts the verdicts and faults for the summary.
+
+    The first rows are kept until the widths of the columns are known.
+    """
 
     def __init__(self, book: Any, schema: Mapping[str, Any]) -> None:
         from openpyxl.styles import Alignment, Font, PatternFill
-        from openpyxl.utils import get_column_letter
 
         self._columns = tuple(schema)
+        self._hidden = _HIDDEN if {"valid", "signature"} & set(schema) else ()
+        self._waiting: list[Mapping[str, Any]] | None = []
         self.counts: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
         self.rows = 0
         self.sheet = book.create_sheet("pairs")
         self.sheet.freeze_panes = "A2"
         self._wrap, self._top = Alignment(wrap_text=True, vertical="top"), Alignment(vertical="top")
         self._bold = Font(bold=True)
         self._fills = {name: PatternFill("solid", fgColor=colour) for name, colour in _COLOURS.items()}
-        self._kinds = {name: kind is str for name, kind in schema.items()}
-        for place, name in enumerate(self._columns, start=1):
-            column = self.sheet.column_dimensions[get_column_letter(place)]
-            column.width = _WIDTHS.get(name, _TEXT_WIDTH if _is_text(name) else _OTHER_WIDTH)
-            column.hidden = name in _HIDDEN
-        self._append(dict(zip(self._columns, self._columns, strict=True)), header=True)
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write rows in order."""
@@ -181,6 +188,34 @@ class WorkbookRows:
             self.rows += 1
             if self.rows >= MOST_ROWS:
                 raise TableError(f"an Excel sheet has at most {MOST_ROWS:,} rows; choose .csv or .parquet instead")
+            self._count(row)
+            cells = {name: self._value(name, row.get(name)) for name in self._columns}
+            if self._waiting is None:
+                self._append(cells)
+            else:
+                self._waiting.append(cells)
+                if len(self._waiting) == _SAMPLE:
+                    self._begin()
+
+    def _count(self, row: Mapping[str, Any]) -> None:
+        verdict = verdict_of(row)
+        if verdict:
+            self.counts[verdict] += 1
+        if verdict == "invalid":
+            self.faults.update(_kinds(row.get("evidence")))
+
+    def _begin(self) -> None:
+        """Write the header and the rows that were kept."""
+        from openpyxl.utils import get_column_letter
+
+        waiting, self._waiting = self._waiting or [], None
+        for place, name in enumerate(self._columns, start=1):
+            column = self.sheet.column_dimensions[get_column_letter(place)]
+            longest = max((len(str(row[name])) for row in waiting if row[name] is not None), default=0)
+            column.width = min(max(longest, len(name) + 4, _NARROWEST), _WIDEST)
+            column.hidden = name in self._hidden
+        self._append(dict(zip(self._columns, self._columns, strict=True)), header=True)
+        for row in waiting:
             self._append(row)
 
     def _append(self, row: Mapping[str, Any], *, header: bool = False) -> None:
@@ -188,29 +223,28 @@ class WorkbookRows:
 
         cells = []
         verdict = "" if header else verdict_of(row)
-        if verdict:
-            self.counts[verdict] += 1
-        for name in self._columns:
-            value = row.get(name)
-            cell = WriteOnlyCell(self.sheet, self._cell(name, value))
-            if isinstance(cell.value, str):
+        for name, value in row.items():
+            cell = WriteOnlyCell(self.sheet, value)
+            if isinstance(value, str):
                 cell.data_type = "s"  # never a formula
-                cell.quotePrefix = cell.value.startswith(_FORMULA)
-            cell.alignment = self._wrap if isinstance(value, str) and name not in _HIDDEN else self._top
+                cell.quotePrefix = value.startswith(BEGINNINGS)
+            cell.alignment = self._wrap if isinstance(value, str) and name not in self._hidden else self._top
             if header:
                 cell.font = self._bold
             elif name in ("valid", "decision") and verdict:
                 cell.fill = self._fills[verdict]
+            elif name.endswith("_decision") and value in self._fills:
+                cell.fill = self._fills[str(value)]
             cells.append(cell)
         self.sheet.append(cells)
 
-    def _cell(self, name: str, value: Any) -> Any:
-        if isinstance(value, str) or value is None or isinstance(value, bool | int | float):
-            text = value
-        else:
-            text = json.dumps(value, ensure_ascii=False, default=str)
-        if not isinstance(text, str):
-            return text
+    def _value(self, name: str, value: Any) -> Any:
+        """Return a value that a cell can hold. Numbers that Excel would change become text."""
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, int | float) and math.isfinite(value) and abs(value) < _EXACT:
+            return value
+        text = json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list | dict) else str(value)
         text = _ILLEGAL.sub("\ufffd", text)
         if len(text) > LONGEST_CELL:
             raise TableError(
@@ -220,14 +254,19 @@ class WorkbookRows:
         return text
 
     def finish(self) -> None:
-        """Add the filter, whose range depends on the number of rows."""
+        """Write the rows that were kept, and add the filter, whose range depends on the number of rows."""
         from openpyxl.utils import get_column_letter
 
+        if self._waiting is not None:
+            self._begin()
         self.sheet.auto_filter.ref = f"A1:{get_column_letter(len(self._columns))}{self.rows + 1}"
 
-
-def _is_text(name: str) -> bool:
-    return any(part in name.casefold() for part in ("question", "paraphrase", "text", "problem"))
+    def summary(self) -> dict[str, Any]:
+        """Return the counts of the rows, or an empty dictionary if the rows have no verdicts."""
+        if not self.counts:
+            return {}
+        kinds = {"rows": self.rows, **self.counts, "errors": self.counts["error"]}
+        return {**kinds, "faults": dict(sorted(self.faults.items(), key=lambda item: (-item[1], item[0])))}
 
 
 def verdict_of(row: Mapping[str, Any]) -> str:
@@ -243,9 +282,26 @@ def verdict_of(row: Mapping[str, Any]) -> str:
     return {True: "valid", False: "invalid", "true": "valid", "false": "invalid"}.get(row.get("valid", ""), "")
 
 
+def _kinds(evidence: Any) -> set[str]:
+    """Return the kinds of fault in a row's evidence, which is a list or JSON."""
+    try:
+        found = json.loads(evidence) if isinstance(evidence, str) else evidence
+        return {str(piece["kind"]) for piece in found or ()}
+    except (ValueError, TypeError, KeyError):  # a column of the same name that is not ours
+        return set()
+
+
 @contextmanager
-def open_workbook(path: Path, schema: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> Iterator[WorkbookRows]:
-    """Open a workbook for writing rows. The same rows produce the same bytes."""
+def open_workbook(
+    path: Path,
+    schema: Mapping[str, Any],
+    summary: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Iterator[WorkbookRows]:
+    """Open a workbook for writing rows. The same rows produce the same bytes.
+
+    ``summary`` contains the counts for the second sheet (default: a count of the rows), as in `ScoreReport`.
+    """
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
@@ -256,33 +312,55 @@ def open_workbook(path: Path, schema: Mapping[str, Any], metadata: Mapping[str, 
         writer.sheet.close()  # otherwise, the library complains when the unfinished sheet is deleted
         raise
     writer.finish()
-    if writer.counts:
-        _add_summary(book, writer, metadata or {})
-    with tempfile.NamedTemporaryFile(suffix=".xlsx", dir=path.parent) as file:
-        book.save(file.name)
-        _without_times(Path(file.name), path)
+    if counts := summary or writer.summary():
+        _add_summary(book, writer.rows, counts, metadata or {})
+    with tempfile.TemporaryFile() as file:  # it has no name, so that nothing is left if the process is killed
+        book.save(file)
+        _without_times(file, path)
 
 
-def _add_summary(book: Any, writer: WorkbookRows, metadata: Mapping[str, Any]) -> None:
+def _add_summary(book: Any, written: int, counts: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+    """Add a sheet with the number of pairs for each verdict and for each kind of fault."""
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font, PatternFill
 
     sheet = book.create_sheet("summary")
-    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 24, 60
-    title = WriteOnlyCell(sheet, "paraqd")
-    title.font = Font(bold=True, size=14)
-    sheet.append([title])
-    sheet.append(["pairs", writer.rows])
-    for name, colour in _COLOURS.items():
-        if count := writer.counts[name]:
-            cell = WriteOnlyCell(sheet, {"review": "check by hand", "error": "not scored"}.get(name, name))
-            cell.fill = PatternFill("solid", fgColor=colour)
-            sheet.append([cell, count, count / writer.rows])
-    for name, value in metadata.items():
-        sheet.append([str(name), value if isinstance(value, str | int | float) else json.dumps(value)])
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 28, 12
+
+    def add(name: str, *values: Any, colour: str = "", **font: Any) -> None:
+        cells = [WriteOnlyCell(sheet, value) for value in (name, *values)]
+        cells[0].font = Font(**font)
+        if colour:
+            cells[0].fill = PatternFill("solid", fgColor=colour)
+        for cell, value in zip(cells, (name, *values), strict=True):
+            if isinstance(value, str):
+                cell.data_type = "s"
+            elif isinstance(value, float):
+                cell.number_format = "0.0%"
+        sheet.append(cells)
+
+    total = counts["rows"]
+    add("paraqd", bold=True, size=14)
+    add("pairs", total)
+    for key, name, colour in _VERDICTS:
+        if count := counts.get(key):
+            add(name, count, count / total, colour=_COLOURS.get(colour, ""))
+    for key, name in _MORE.items():
+        if count := counts.get(key):
+            add(name, count)
+    if written != total:
+        add("rows on the first sheet", written)
+    if faults := counts.get("faults"):
+        add("")
+        add("faults of the invalid pairs", bold=True)
+        for kind, count in faults.items():
+            add(str(kind).replace("_", " "), count)
+    add("")
+    for name, value in {**({"threshold": counts["threshold"]} if "threshold" in counts else {}), **metadata}.items():
+        add(str(name), str(value) if isinstance(value, str | int | float) else json.dumps(value))
 
 
-def _without_times(source: Path, target: Path) -> None:
+def _without_times(source: IO[bytes], target: Path) -> None:
     """Copy a workbook without the times that it contains, so that the same rows produce the same bytes."""
     with zipfile.ZipFile(source) as given, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made:
         for each in given.infolist():

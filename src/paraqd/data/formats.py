@@ -19,6 +19,7 @@ from paraqd.extras import require_extra
 from paraqd.parameters import named
 
 STANDARD_INPUT = "-"
+STANDARD_INPUT_NAME = "standard input"
 
 
 class TableError(ParaqdError, ValueError):

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.labels import ALSO_READ, binary_label
+from paraqd.data.numbers import read_number
+from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, TableError, open_table, row_id, shorten, text_in
 
 OPERATOR_COLUMN = "operator"
@@ -22,8 +24,8 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{0,3},[0-9]+")
 class Pair:
     """A question, a paraphrase, and a label that is 1 (valid), 0 (invalid) or None (unknown).
 
-    ``row`` is the pair's row number in the file, counted from 1 without the header. Pairs with the same ``group`` are
-    not independent; for example, their questions may be rewordings of the same problem.
+    ``row`` is the pair's row number as a spreadsheet shows it, or its line in a JSONL file. Pairs with the same
+    ``group`` are not independent; for example, their questions may be rewordings of the same problem.
     """
 
     id: str
@@ -83,12 +85,12 @@ def read_pairs(
     table = open_table(source, encoding=encoding)
     table.require(columns, ("question", "paraphrase", "label") if labelled else ("question", "paraphrase"))
     if scored:
-        table.need("score", score_column)
+        table.need("score", score_column, columns)
     wanted = [columns.question, columns.paraphrase, columns.label, columns.id, operator_column, score_column]
     wanted += [] if group_column is None else [group_column]
     has_scores = score_column in table.columns
     pairs = []
-    for number, row in enumerate(table.rows(wanted), start=1):
+    for number, row in numbered(table.rows(wanted)):
         where = f"{table.name}, row {number}"
         pairs.append(
             Pair(
@@ -96,7 +98,7 @@ def read_pairs(
                 **_texts(row, columns, where),
                 label=_label(row.get(columns.label), columns.label, where, needed=labelled),
                 operator=str(row.get(operator_column) or ""),
-                score=_score(row.get(score_column), score_column, where) if has_scores else None,
+                score=_score(row.get(score_column), score_column, where, table.dialect.decimal) if has_scores else None,
                 group="" if group_column is None else str(row.get(group_column) or ""),
             )
         )
@@ -143,12 +145,10 @@ def _label(value: Any, column: str, where: str, *, needed: bool) -> int | None:
     return found
 
 
-def _score(value: Any, column: str, where: str) -> float:
+def _score(value: Any, column: str, where: str, decimal: str) -> float:
     try:
-        if isinstance(value, bool):
-            raise ValueError
-        score = float(value)
-    except (TypeError, ValueError, OverflowError):
+        score = read_number(value, decimal)
+    except ValueError:
         if value is None or not str(value).strip():
             raise TableError(f"{where}: {column!r} is blank; fill in the score, or remove the row") from None
         raise TableError(

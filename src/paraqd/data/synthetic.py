@@ -16,6 +16,7 @@ from typing import Any
 from paraqd.data.awp_variants import EVIDENCE_KINDS
 from paraqd.data.datasets import find_files
 from paraqd.data.faulty_pairs import FaultyPair, Span, find_words_again
+from paraqd.data.rows import numbered
 from paraqd.data.tables import Row, TableError, open_table, text_in
 
 KINDS = frozenset(EVIDENCE_KINDS.values()) | {"number_added"}
@@ -65,7 +66,7 @@ def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:
     invalid: dict[str, list[InvalidParaphrase]] = {}
     for path in paths:
         table = open_table(path)
-        for number, row in enumerate(table.rows(), start=1):
+        for number, row in numbered(table.rows()):
             where = f"{table.name}, row {number}"
             name, question = text_in(row, "id", where), text_in(row, "question", where)
             if questions.setdefault(name, question) != question:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from paraqd.data.formats import TableError
 from paraqd.data.labels import binary_label
+from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, open_table, row_id, text_in
 from paraqd.errors import ArgumentError
 
@@ -189,7 +190,7 @@ def _labelled(tables: Sequence[Table], columns: Columns) -> Iterator[Mapping[str
     """Yield each row with the default column names, and with its file and row number for messages."""
     names = {"id": columns.id, "question": columns.question, "paraphrase": columns.paraphrase, "label": columns.label}
     for table in tables:
-        for number, row in enumerate(table.rows([*names.values(), "operator"]), start=1):
+        for number, row in numbered(table.rows([*names.values(), "operator"])):
             plain = {key: row.get(name) for key, name in names.items()}
             yield {**plain, "operator": row.get("operator"), _WHERE: f"{table.name}, row {number}"}
 

@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -25,6 +25,7 @@ from paraqd.data.formats import (
     clear_errors,
     kind_of,
 )
+from paraqd.data.formulas import marked
 from paraqd.errors import OutputExistsError
 from paraqd.files import atomic_write
 from paraqd.parameters import named
@@ -43,11 +44,18 @@ class Dialect:
     """The separator of a CSV file, and whether the file starts with the byte-order mark that Excel needs.
 
     ``hinted`` is True if the first line is a hint for Excel, such as ``sep=;``. Outputs never contain such a hint.
+    ``decimal`` is the decimal sign of its numbers.
     """
 
     delimiter: str = ","
     bom: bool = False
     hinted: bool = False
+    decimal: str = "."
+
+    @property
+    def for_spreadsheet(self) -> bool:
+        """True if the file is made for a spreadsheet program, so that no text in it may look like a formula."""
+        return self.bom or self.hinted or self.delimiter == ";"
 
 
 PLAIN = Dialect()
@@ -128,12 +136,14 @@ def open_writer(
     kind: Kind | None = None,
     dialect: Dialect = PLAIN,
     metadata: Mapping[str, Any] | None = None,
+    summary: Mapping[str, Any] | None = None,
 ) -> Iterator[Writer]:
     """Open a file for writing rows with the columns of ``schema``.
 
     By default, the extension of the file name determines the kind of file; pass ``kind`` if the name has no such
     extension, as with a temporary file. In a Parquet file, ``metadata`` is stored in the schema as JSON under the key
-    ``paraqd``. Other formats ignore ``metadata``.
+    ``paraqd``. Excel files have a second sheet with the counts in ``summary`` (default: a count of the rows) and
+    ``metadata``. Other formats ignore both.
     """
     kind = kind or kind_of(path)
     with ExitStack() as stack:
@@ -141,7 +151,7 @@ def open_writer(
             yield stack.enter_context(_open_parquet(path, schema, metadata))
             return
         if kind.format is Format.XLSX:
-            yield stack.enter_context(open_workbook(path, schema, metadata))
+            yield stack.enter_context(open_workbook(path, schema, summary, metadata))
             return
         raw = stack.enter_context(open(path, "wb"))
         stream: Any = raw
@@ -160,7 +170,7 @@ def open_writer(
         if kind.format is Format.JSONL:
             yield _JsonlWriter(text, schema)
         else:
-            yield _CsvWriter(text, schema, "\t" if kind.format is Format.TSV else dialect.delimiter)
+            yield _CsvWriter(text, schema, replace(dialect, delimiter="\t") if kind.format is Format.TSV else dialect)
 
 
 def write_rows(out: str | Path, schema: Schema, rows: Iterable[Mapping[str, Any]], *, dialect: Dialect = PLAIN) -> Path:
@@ -218,26 +228,31 @@ class _JsonlWriter:
 class _CsvWriter:
     """A writer of CSV files that preserves all texts, including texts with a lone carriage return."""
 
-    def __init__(self, file: TextIOWrapper, schema: Schema, delimiter: str) -> None:
+    def __init__(self, file: TextIOWrapper, schema: Schema, dialect: Dialect) -> None:
+        delimiter = dialect.delimiter
+        self._dialect = dialect
         self._columns = tuple(schema)
         self._plain = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         self._quoting = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        self._plain.writerow(self._columns)
+        self._plain.writerow([self._field(name) for name in self._columns])
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         for row in rows:
-            fields = [_csv_field(row.get(name)) for name in self._columns]
+            fields = [self._field(row.get(name)) for name in self._columns]
             # before Python 3.13, csv does not quote a lone \r, which readers would interpret as the end of the row
             carriage = any("\r" in field for field in fields)
             (self._quoting if carriage else self._plain).writerow(fields)
 
-
-def _csv_field(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else str(value)
+    def _field(self, value: Any) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, float):
+            return str(value).replace(".", self._dialect.decimal)
+        if isinstance(value, str):
+            return marked(value, for_spreadsheet=self._dialect.for_spreadsheet)
+        return str(value)
 
 
 class ParquetRows:

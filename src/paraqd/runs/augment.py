@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from paraqd.data.datasets import questions_file
 from paraqd.data.questions import CHUNK, question_of
+from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.data.writers import PLAIN
 from paraqd.generators.encoder import DEFAULT_ENCODER
@@ -113,7 +114,7 @@ class AugmentWorker(PieceWorker):
             for chunk in job.reader.chunks(piece, CHUNK, only):
                 questions: list[Question] = []
                 skipped: list[tuple[int, str]] = []
-                for number, row in enumerate(chunk, start=piece.start + done + 1):
+                for number, row in numbered(chunk, piece.start + done + 1):
                     found = job.question(piece.file, number, row)
                     if isinstance(found, Question):
                         questions.append(found)

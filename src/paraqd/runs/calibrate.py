@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.formats import TableError
+from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, open_table
 from paraqd.errors import ArgumentError
 from paraqd.evaluation.suggestion import RIGHT, Suggestion, suggest
@@ -120,7 +121,7 @@ def calibrate_file(
             raise TableError(_no_decisions(table, wanted))
         for names in labels.values():
             used |= dict.fromkeys(names)
-        for number, row in enumerate(table.rows(), start=1):
+        for number, row in numbered(table.rows()):
             for group, names in labels.items():
                 if names:
                     found.add(row, group, names, f"{table.name}, row {number}")

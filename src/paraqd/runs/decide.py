@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from paraqd.data.formats import Format, TableError, kind_of
+from paraqd.data.rows import numbered
 from paraqd.data.tables import Row, Table
 from paraqd.data.writers import PLAIN, Schema
 from paraqd.errors import ArgumentError
@@ -172,6 +173,7 @@ def decide_file(
         job=lambda parts: replace(job, parts=parts),
         count=lambda piece, facts: sums.include(place.shown(piece.file), facts),
         totals=sums.to_dict,
+        summary=lambda: {"rows": sums.counts["rows"], **sums.to_dict()},
         join=lambda pieces: _joined(job, pieces, schema, inputs, target),
         dialect=PLAIN if inputs.table is None else inputs.table.dialect,
     )
@@ -291,16 +293,16 @@ class DecideWorker(PieceWorker):
         job, counts = self._job, _Pairs()
         file = job.reader.source.shown(piece.file)
         with job.parts.part(piece.index) as (writer, facts):
-            for number, row in enumerate(job.reader.rows(piece), start=1):
-                counts.row = piece.start + number
+            for done, (number, row) in enumerate(numbered(job.reader.rows(piece), piece.start + 1), start=1):
+                counts.row = number
                 cells = job.decided(file, row, counts)
                 if job.schema is None:
                     writer.write([cells])
                 else:
                     full = {**row, **cells}
                     writer.write([{name: _typed(full.get(name), kind) for name, kind in job.schema.items()}])
-                if number % CHUNK == 0 and number < piece.rows:
-                    on_rows(number)
+                if done % CHUNK == 0 and done < piece.rows:
+                    on_rows(done)
             facts.update(counts.to_dict(), changed=counts.changed, error_rows=counts.error_rows)
         return facts
 
@@ -314,11 +316,10 @@ class _Pairs(Counts):
 
     def pair(self, record: Mapping[str, Any], before: str) -> None:
         """Count a pair, given its decision before."""
-        self.add(record, written=True)
+        self.add(record, self.row)
+        self.written += 1
         now = decision_of(record)
         self.changed += now is not None and before not in ("", now)
-        if now is None and self.error_rows and self.error_rows[-1][0] == self.rows:
-            self.error_rows[-1] = (self.row, record["error"])  # the row of the file, not the number of the pair
 
 
 @dataclass
@@ -335,7 +336,7 @@ class _Sums:
             self.counts[name] += facts[name]
         self.faults.update(facts["faults"])
         room = NAMED_ROWS - len(self.error_places)
-        self.error_places += [(file, row, why) for row, why in facts["error_rows"][:room]]
+        self.error_places += [(file, row, why) for row, why, _ in facts["error_rows"][:room]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts, with the most common fault first."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from paraqd.data.formats import TableError
+from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table, row_id
 from paraqd.data.writers import PLAIN
 from paraqd.generators.encoder import DEFAULT_ENCODER, EncoderError, load_encoder
@@ -382,7 +383,7 @@ class PseudoLabelWorker(PieceWorker):
     def _pairs(self, piece: Piece, counter: _Counter) -> Iterator[Row]:
         """Yield the rows with a usable question and paraphrase, and record the other rows as skipped."""
         columns = self._job.columns
-        for number, row in enumerate(self._job.reader.rows(piece), start=piece.start + 1):
+        for number, row in numbered(self._job.reader.rows(piece), piece.start + 1):
             question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
             problem = text_problem(question, "question", unicode=True) or text_problem(
                 paraphrase, "paraphrase", unicode=True

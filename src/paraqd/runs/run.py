@@ -109,7 +109,8 @@ class Work:
     ``job`` is called with the parts to write and returns the job. ``count`` is called with every finished piece and its
     counts, in any order. At the end, ``totals`` returns the total counts, and ``problems`` returns the reasons why the
     run cannot be marked as finished. ``join`` turns the rows of the parts into the rows of an output file. If
-    ``beside`` is True, a record of how the output file was produced is written to ``OUT.meta.json``.
+    ``beside`` is True, a record of how the output file was produced is written to ``OUT.meta.json``. ``summary``
+    returns the counts for the second sheet of an Excel file (default: a count of the rows that were written).
     """
 
     command: str
@@ -125,6 +126,7 @@ class Work:
     join: Callable[[PieceRows], Iterable[Row]] = _chained
     dialect: Dialect = PLAIN
     beside: bool = False
+    summary: Callable[[], Mapping[str, Any]] | None = None
 
 
 def look_at(source: Location, output: Output, options: RunOptions, *, check: Check, least: int, **how: Any) -> Inputs:
@@ -283,7 +285,12 @@ class _Run:
         with (
             replacing(file, beside=store.place.local) as temporary,
             open_writer(
-                temporary, work.schema, kind=kind_of(file), dialect=work.dialect, metadata=work.metadata
+                temporary,
+                work.schema,
+                kind=kind_of(file),
+                dialect=work.dialect,
+                metadata=work.metadata,
+                summary=None if work.summary is None else work.summary(),
             ) as writer,
         ):
             writer.write(work.join(self._stored(parts)))

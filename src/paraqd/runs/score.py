@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from paraqd.data.formats import Format, TableError, kind_of
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
@@ -27,24 +28,33 @@ from paraqd.runs.score_rows import (
     VERDICTS,
     Counts,
     PairScorer,
-    is_wanted,
 )
 from paraqd.runs.survey import Inputs
 from paraqd.scoring.decisions import Band, Review, band_for
 
-__all__ = ["Model", "ScoreReport", "ScoredRow", "score_file"]
+__all__ = ["ErrorRow", "Model", "ScoreReport", "ScoredRow", "score_file"]
 
 UTF8 = ("utf-8", "utf-8-sig")
+
+
+class ErrorRow(NamedTuple):
+    """A row that could not be scored: its file, its number as a spreadsheet shows it, the reason, and its own id."""
+
+    file: str
+    row: int
+    why: str
+    id: str = ""
 
 
 @dataclass(frozen=True)
 class ScoreReport:
     """The result of scoring a file or a folder.
 
-    ``written`` is the number of rows in the output, and ``warned`` is the number of rows with warnings. ``review`` is
-    the number of rows for review, which count neither as valid nor as invalid, and ``band`` is their band. ``faults``
-    counts the invalid rows by kind of evidence, the most common kind first. ``error_rows`` lists the file, row number
-    and reason for up to a thousand rows that could not be scored. ``damage`` contains one line for each row group that
+    ``rows`` is the number of pairs, ``written`` is the number of rows in the output, and ``warned`` is the number of
+    pairs with warnings. ``review`` is the number of pairs for review, which count neither as valid nor as invalid, and
+    ``band`` is their band. ``empty_cells`` is the number of cells that were skipped because they have no paraphrase.
+    ``faults`` counts the invalid pairs by kind of evidence, the most common kind first. ``error_rows`` lists up to a
+    thousand rows that could not be scored. ``damage`` contains one line for each row group that
     cannot be read, and ``problems`` one line for each file that cannot be read to its end. ``resumed`` is the number of
     rows that an earlier run had already finished.
     """
@@ -62,12 +72,14 @@ class ScoreReport:
     faults: Mapping[str, int]
     review: int = 0
     band: Band | None = None
-    error_rows: tuple[tuple[str, int, str], ...] = ()
+    error_rows: tuple[ErrorRow, ...] = ()
     damage: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     parts: int = 0
     resumed: int = 0
     empty_files: int = 0
+    empty_cells: int = 0
+    paraphrase_columns: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable dictionary."""
@@ -81,6 +93,8 @@ class ScoreReport:
             "review": self.review,
             "errors": self.errors,
             "warned": self.warned,
+            "empty_cells": self.empty_cells,
+            "paraphrase_columns": list(self.paraphrase_columns),
             "faults": dict(self.faults),
             "parts": self.parts,
             "resumed": self.resumed,
@@ -103,9 +117,12 @@ def score_file(
     judge: str | None = None,
     threshold: float | None = None,
     columns: Columns = DEFAULT_COLUMNS,
+    paraphrase_columns: Sequence[str] = (),
+    wide: bool = False,
     only: str | None = None,
     review: Review = None,
-    why: bool = False,
+    why: bool | None = None,
+    for_excel: bool = False,
     threads: int | None = None,
     keep_going: bool = False,
     overwrite_columns: bool = False,
@@ -113,7 +130,8 @@ def score_file(
 ) -> ScoreReport:
     r"""Score every pair in a file, or in a folder of files, and write the rows with their verdicts.
 
-    The rows and their order are unchanged; the columns ``score``, ``valid``, ``evidence``, ``warnings``, ``error`` and
+    The rows and their order are unchanged; if a row has several paraphrases, it is repeated for each of them. The
+    columns ``score``, ``valid``, ``evidence``, ``warnings``, ``error`` and
     ``signature`` are added. A file output is written atomically when all rows have been scored. A folder output
     consists of Parquet files, its parts. If a call is interrupted, even by ``kill -9``, repeat the call to resume the
     work. The output does not depend on the engine or the number of workers.
@@ -121,7 +139,7 @@ def score_file(
     Parameters
     ----------
     source : str or Path
-        A CSV, TSV, JSONL or Parquet file, or a folder of such files; ``-`` reads JSONL from standard input.
+        A CSV, TSV, JSONL, Excel or Parquet file, or a folder of such files; ``-`` reads JSONL from standard input.
     out : str or Path, or None
         A file, whose extension determines the format, or a folder (a name that ends in ``/``). If None, nothing is
         written.
@@ -139,14 +157,24 @@ def score_file(
         A pair is valid if its score is greater than this threshold (default: the model's threshold). Only for a model's
         name or folder.
     columns : Columns
-        The column names.
+        The column names. The ids are used only in messages.
+    paraphrase_columns : sequence of str
+        The columns with the paraphrases if a row has several: names, lists such as ``V1,V2``, or patterns such as
+        ``V*``. The column ``paraphrase_column`` then says which column holds the paraphrase. Empty cells are skipped.
+    wide : bool
+        Keep one row for all paraphrases, and write the verdicts beside each of them: ``V1_score``, ``V1_decision`` and
+        ``V1_why``.
     only : str, optional
-        Write only the rows with this verdict: ``valid``, ``invalid`` or, with a band, ``review``.
+        Write only the rows with this verdict: ``valid``, ``invalid`` or, with a band, ``review``. With ``wide``, one
+        such paraphrase is enough.
     review : bool, Band or (low, high), optional
         Add the column ``decision``, which is ``review`` if the score lies in a band of uncertain scores, and otherwise
         ``valid`` or ``invalid``. True takes the band that was measured for the shipped model. The scores do not change.
-    why : bool
-        Add the column ``why``, which states the evidence and the warnings in sentences.
+    why : bool, optional
+        Add the column ``why``, which states the evidence and the warnings in sentences (default: only in Excel files).
+    for_excel : bool
+        Write a CSV file that opens correctly in Excel: with a byte-order mark, and without texts that look like
+        formulas. This is the default if the input has such a form.
     threads : int, optional
         The number of threads for the model if this process does the work (default: one per core).
     keep_going : bool
@@ -178,6 +206,10 @@ def score_file(
         raise TableError(f"{named('only', only)}: choose valid, invalid or review")
     if only == "review" and review in (None, False):
         raise TableError(f"{named('only', only)} needs {named('review')}")
+    if isinstance(paraphrase_columns, str):
+        paraphrase_columns = (paraphrase_columns,)
+    if wide and out is None:
+        raise TableError(f"{named('wide')} needs an output: pass {named('out', 'NAME.xlsx')} or another file or folder")
     place = Location.at(source)
     output = Output.at(place, out, **options)
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
@@ -193,16 +225,20 @@ def score_file(
         raise TableError(f"several workers need an output: pass {named('out', 'NAME.csv')} or another file or folder")
     model, loaded = _loaded(_model(scorer, mode, judge, threshold), threads, several=several)
     band = band_for(review, loaded, loaded.threshold)
-    names = ScoreColumns(columns, why, overwrite_columns, band is not None)
+    target = None if output.file is None else kind_of(output.file).format
+    why = target is Format.XLSX if why is None else why
+    columns = replace(columns, paraphrase=paraphrase_columns[0]) if len(paraphrase_columns) == 1 else columns
+    patterns = tuple(paraphrase_columns)
+    names = ScoreColumns(columns, why, overwrite_columns, band is not None, paraphrases=patterns, wide=wide)
     inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)
     for line in names.notes():
         options.get("say", ignore)(line)
     counts = _Sums()
-    target = None if output.file is None else kind_of(output.file).format
     schema = names.schema(inputs)
     if target is not None and target is not Format.PARQUET:
         schema = {**dict.fromkeys(schema, str), **names.added}  # text files have no types
-    settings: dict[str, Any] = {"columns": [columns.question, columns.paraphrase], "model": loaded.signature}
+    texts = [columns.question, *(paraphrase_columns or [columns.paraphrase])]
+    settings: dict[str, Any] = {"columns": texts, "model": loaded.signature}
     if target is None:
         settings |= {"choice_of_rows": only or "all", "set_of_columns": list(schema)}
     else:  # the parts of a file output contain only verdicts
@@ -213,6 +249,7 @@ def score_file(
         reader=replace(inputs.reader, lenient=True),
         parts=NO_PARTS,
         columns=names,
+        added=names.added,
         schema=None if output.folder is None else schema,
         renamed=names.renamed(inputs),
         only=only,
@@ -232,12 +269,11 @@ def score_file(
         count=lambda piece, facts: counts.include(place.shown(piece.file), facts),
         totals=lambda: {**counts.to_dict(), "signature": job.signature},
         problems=lambda: counts.unread,
-        join=lambda pieces: _joined(job, pieces, schema, inputs, target, job.signature),
-        dialect=_dialect(inputs),
+        join=lambda pieces: counts.counting(_joined(job, pieces, schema, inputs, target, job.signature)),
+        dialect=_dialect(inputs, for_excel=for_excel),
+        summary=lambda: {**counts.to_dict(), "threshold": loaded.threshold},
     )
     outcome = carry_out(work, output, options)
-    if target is not None:
-        counts.written = counts.rows if only is None else getattr(counts, only)
     return _report(counts, outcome, place.given, str(out or ""), loaded.threshold, job)
 
 
@@ -255,6 +291,7 @@ def _report(counts: _Sums, outcome: Outcome, source: str, out: str, threshold: f
         parts=outcome.parts,
         resumed=outcome.resumed,
         empty_files=len(outcome.empty),
+        paraphrase_columns=job.columns.used,
     )
 
 
@@ -289,11 +326,11 @@ def _loaded(scorer: PairScorer | Model, threads: int | None, *, several: bool) -
 class _Sums(Counts):
     """The total counts over all parts.
 
-    ``error_places`` holds the file, the row number and the reason for each row that could not be scored. ``damage``
-    contains one line for each row group that cannot be read.
+    ``error_places`` holds the rows that could not be scored. ``damage`` contains one line for each row group that
+    cannot be read.
     """
 
-    error_places: list[tuple[str, int, str]] = field(default_factory=list)
+    error_places: list[ErrorRow] = field(default_factory=list)
     damage: set[str] = field(default_factory=set)
     _sound: Counter[str] = field(default_factory=Counter)  # the number of readable rows in each file
 
@@ -309,14 +346,21 @@ class _Sums(Counts):
 
     def include(self, file: str, facts: Facts) -> None:
         """Add the counts of a part."""
-        self._sound[file] += facts["rows"] - facts.get("lost", 0)
+        self._sound[file] += facts["rows"] + facts.get("empty_cells", 0) - facts.get("lost", 0)
         if len(self.damage) < NAMED_ROWS:
             self.damage |= {f"{file}, {line}" for line in facts.get("damage", ())}
-        for name in ("rows", "written", "valid", "invalid", "review", "errors", "warned"):
+        for name in ("rows", "written", "valid", "invalid", "review", "errors", "warned", "empty_cells"):
             setattr(self, name, getattr(self, name) + facts.get(name, 0))
         self.faults.update(facts["faults"])
         room = NAMED_ROWS - len(self.error_places)
-        self.error_places += [(file, row, why) for row, why in facts["error_rows"][:room]]
+        self.error_places += [ErrorRow(file, *place) for place in facts["error_rows"][:room]]
+
+    def counting(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield the rows of the output, and count them."""
+        self.written = 0
+        for row in rows:
+            self.written += 1
+            yield row
 
 
 # --- a file as output -----------------------------------------------------------------------------
@@ -329,25 +373,28 @@ def _joined(
     from_parquet = inputs.table is None  # values from JSONL need no conversion for JSONL
     for piece, records in pieces:
         file = job.reader.source.shown(piece.file)
-        for row, record in zip(job.reader.rows(piece), records, strict=True):
-            if not is_wanted(record, job.only):
-                continue
-            full = job.full_row(file, row, record, signature)
-            if target is Format.PARQUET:
-                yield {name: typed(full.get(name), kind) for name, kind in schema.items()}
-            elif target is Format.JSONL:
-                yield {name: jsonable(value) for name, value in full.items()} if from_parquet else full
-            else:
-                yield {name: plain_value(full.get(name)) for name in schema}
+        names = job.columns.of(file)
+        for row in job.reader.rows(piece):
+            found = list(islice(records, len(names.filled(row))))
+            for full in job.output_rows(file, row, found, signature):
+                if target is Format.PARQUET:
+                    yield {name: typed(full.get(name), kind) for name, kind in schema.items()}
+                elif target is Format.JSONL:
+                    yield {name: jsonable(value) for name, value in full.items()} if from_parquet else full
+                else:
+                    yield {name: plain_value(full.get(name)) for name in schema}
+        if next(records, None) is not None:
+            raise RuntimeError(f"a part has more verdicts than {file} has pairs")
 
 
-def _dialect(inputs: Inputs) -> Dialect:
+def _dialect(inputs: Inputs, *, for_excel: bool) -> Dialect:
     """Return the CSV dialect of the output file, which is the dialect of the input file.
 
-    The output is always UTF-8. If the input is not UTF-8, the output has a byte-order mark, because the program that
-    wrote the input may otherwise not recognise UTF-8.
+    The output is always UTF-8. If the input is not UTF-8 or has a hint for Excel, the output has a byte-order mark,
+    because the program that wrote the input may otherwise not recognise UTF-8.
     """
     table = inputs.table
     if table is None:
-        return PLAIN
-    return table.dialect if table.encoding in UTF8 else replace(table.dialect, bom=True)
+        return replace(PLAIN, bom=for_excel)
+    marked = for_excel or table.dialect.bom or table.dialect.hinted or table.encoding not in UTF8
+    return replace(table.dialect, bom=marked, hinted=False)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from paraqd.data.formats import TableError
+from paraqd.data.pair_tables import WIDE, PairColumns, pair_columns
 from paraqd.data.tables import Columns, Table
 from paraqd.data.writers import Schema
 from paraqd.parameters import named
-from paraqd.runs.score_rows import ADDED, DECISION, WHY
+from paraqd.runs.score_rows import ADDED, DECISION, PARAPHRASE_COLUMN, WHY
 from paraqd.runs.survey import Inputs, of_files
 
 
@@ -19,17 +20,23 @@ from paraqd.runs.survey import Inputs, of_files
 class ScoreColumns:
     """The input and output columns of a scoring run.
 
-    `check` is called for each file and fills the following fields. ``variants`` maps files that capitalise the column
-    names differently to their column names. ``scored`` contains the files whose column ``why`` comes from an earlier
-    scoring run, and ``noted`` contains the files whose column ``why`` has a different origin. ``decided`` contains the
-    files whose column ``decision`` comes from an earlier scoring run. ``unnamed`` contains the files with several
-    unnamed columns.
+    ``paraphrases`` contains the names or patterns of the columns with the paraphrases (default: the name in
+    ``columns``). If ``wide`` is True, the verdicts are written beside each paraphrase.
+
+    `check` is called for each file and fills the following fields. ``found`` maps each file to its columns.
+    ``variants`` maps files that capitalise the column names differently to their column names. ``scored`` contains the
+    files whose column ``why`` comes from an earlier scoring run, and ``noted`` contains the files whose column ``why``
+    has a different origin. ``decided`` contains the files whose column ``decision`` comes from an earlier scoring run.
+    ``unnamed`` contains the files with several unnamed columns.
     """
 
     columns: Columns
     why: bool = False
     overwrite: bool = False
     review: bool = False
+    paraphrases: tuple[str, ...] = ()
+    wide: bool = False
+    found: dict[str, PairColumns] = field(default_factory=dict)
     variants: dict[str, Columns] = field(default_factory=dict)
     scored: set[str] = field(default_factory=set)
     noted: set[str] = field(default_factory=set)
@@ -39,32 +46,47 @@ class ScoreColumns:
     @property
     def added(self) -> Mapping[str, type]:
         """The columns that scoring adds, with their types."""
-        more = {**({DECISION: str} if self.review else {}), **({WHY: str} if self.why else {})}
-        return {"score": float, "valid": bool, **more, **ADDED}
+        several = any(names.several for names in self.found.values())
+        return self._added(self.used, several=several)
 
-    def of(self, file: str) -> Columns:
+    def _added(self, paraphrases: Iterable[str], *, several: bool) -> Mapping[str, type]:
+        if self.wide:
+            beside = {name: kind for column in paraphrases for name, kind in wide_columns(column).items()}
+            return {**beside, "signature": str}
+        more = {**({DECISION: str} if self.review else {}), **({WHY: str} if self.why else {})}
+        which = {PARAPHRASE_COLUMN: str} if several else {}
+        return {**which, "score": float, "valid": bool, **more, **ADDED}
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The columns that contain paraphrases in any file."""
+        return tuple(dict.fromkeys(column for _, names in sorted(self.found.items()) for column in names.paraphrases))
+
+    def of(self, file: str) -> PairColumns:
         """Return the column names as spelled in a file."""
-        return self.variants.get(file, self.columns)
+        return self.found[file]
 
     def check(self, table: Table) -> None:
         """Raise a TableError if a column is missing, or if scoring would replace a column without permission."""
-        names = _as_written(table, self.columns)
-        table.require(names, ("question", "paraphrase"))
-        if names.question == names.paraphrase:
-            raise TableError(f"the question and the paraphrase cannot both be the column {names.question!r}")
-        for role in ("question", "paraphrase"):
-            if (name := getattr(names, role)) in self.added:
+        found = pair_columns(table, self.columns, self.paraphrases, several=self.wide)
+        added = self._added(found.paraphrases, several=found.several)
+        for role, name in (("question", found.question), *(("paraphrase", each) for each in found.paraphrases)):
+            if name in added:
                 raise TableError(
                     f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it"
                 )
-        clash = [name for name in self.added if name in table.columns]
+        clash = [name for name in added if name in table.columns]
         if clash and not self.overwrite:
             which = f"a column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
             them = "it" if len(clash) == 1 else "them"
             raise TableError(f"{table.name} already has {which}; pass {named('overwrite_columns')} to replace {them}")
+        self.found[table.name] = found
+        names = replace(self.columns, question=found.question)
+        if not found.several:
+            names = replace(names, paraphrase=found.paraphrases[0])
         if names != self.columns:
             self.variants[table.name] = names
-        if WHY in table.columns and not self.why:
+        if WHY in table.columns and not self.why and not self.wide:
             (self.scored if _is_from_scoring(table.columns, names) else self.noted).add(table.name)
         if not self.review and ("valid", DECISION) in pairwise(table.columns):
             self.decided.add(table.name)
@@ -110,10 +132,10 @@ class ScoreColumns:
         pairs += [(names.paraphrase, self.columns.paraphrase) for names in self.variants.values()]
         return {here: there for here, there in pairs if here != there and there in rest and here not in rest}
 
-    def replaced(self, file: str) -> set[str]:
-        """Return the columns of a file that are not copied to the output."""
+    def replaced(self, file: str, added: Iterable[str]) -> set[str]:
+        """Return the columns of a file that are not copied to the output, given the columns that scoring adds."""
         earlier = {*({WHY} if file in self.scored else ()), *({DECISION} if file in self.decided else ())}
-        return {*self.added, *earlier}
+        return {*added, *earlier}
 
     def schema(self, inputs: Inputs) -> Schema:
         """Return the output columns with their types: the input columns, followed by the columns that scoring adds."""
@@ -122,13 +144,23 @@ class ScoreColumns:
         if self.decided and len(self.decided) == len(inputs.files):
             replaced.add(DECISION)
         own = {renamed.get(name, name): kind for name, kind in inputs.types.items() if name not in replaced}
-        return {**own, **self.added}
+        if not self.wide:
+            return {**own, **self.added}
+        schema: dict[str, object] = {}
+        for name, kind in own.items():
+            schema[name] = kind
+            if name in self.used:
+                schema |= wide_columns(name)
+        return {**schema, "signature": str}
 
 
-def _as_written(table: Table, columns: Columns) -> Columns:
-    """Return the column names as the file capitalises them."""
-    question, paraphrase = table.written_as(columns.question), table.written_as(columns.paraphrase)
-    return replace(columns, question=question, paraphrase=paraphrase)
+def wide_columns(column: str) -> dict[str, type]:
+    """Return the columns that scoring adds beside a column with paraphrases, with their types.
+
+    >>> list(wide_columns("V1"))
+    ['V1_score', 'V1_decision', 'V1_why']
+    """
+    return {f"{column}_{ending}": float if ending == "score" else str for ending in WIDE}
 
 
 def _is_from_scoring(names: Sequence[str], columns: Columns) -> bool:

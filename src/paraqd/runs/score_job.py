@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from paraqd.data.rows import LostRow
-from paraqd.data.tables import Columns, Row
+from paraqd.data.pair_tables import WIDE, PairColumns
+from paraqd.data.rows import LostRow, numbered
+from paraqd.data.tables import Row
 from paraqd.data.writers import Schema
 from paraqd.runs.column_types import typed
 from paraqd.runs.engines import OnRows, Result
@@ -16,18 +17,22 @@ from paraqd.runs.parts import Facts, Parts
 from paraqd.runs.pieces import Piece, Reader, UnreadableError
 from paraqd.runs.score_columns import ScoreColumns
 from paraqd.runs.score_rows import (
+    PARAPHRASE_COLUMN,
     Counts,
     PairScorer,
+    Scored,
     added_columns,
     as_record,
+    decision_of,
     in_chunks,
     is_wanted,
     scored_chunks,
+    sentences,
 )
 from paraqd.scoring.decisions import Band
 from paraqd.scoring.verdict import Verdict
 
-Scored = list[Verdict | str]
+Records = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -71,12 +76,16 @@ class Model:
 
 @dataclass(frozen=True)
 class ScoredRow:
-    """A scored input row: its number, its columns including those added by scoring, and its verdict or error."""
+    """A scored pair: the number of its row, the columns including those added by scoring, and its verdict or error.
+
+    ``column`` is the column with the paraphrase if a row can have several paraphrases, otherwise an empty string.
+    """
 
     number: int
     row: Row
     paraphrase: object
     verdict: Verdict | str
+    column: str = ""
 
 
 # called with scored rows, in input order, and the total number of rows
@@ -88,12 +97,14 @@ class ScoreJob:
     """A job that scores pieces.
 
     The parts contain complete rows with the columns in ``schema``. If ``schema`` is None, the output is a file, and the
-    parts contain only the verdicts. ``loaded`` is the scorer of this process. Other processes load ``model``.
+    parts contain only the verdicts. ``added`` contains the columns that scoring adds. ``loaded`` is the scorer of this
+    process. Other processes load ``model``.
     """
 
     reader: Reader
     parts: Parts
     columns: ScoreColumns
+    added: Mapping[str, type]
     schema: Schema | None
     renamed: Mapping[str, str]
     only: str | None
@@ -117,11 +128,42 @@ class ScoreJob:
         assert self.model is not None
         return ScoreWorker(self, self.model.load(threads))
 
-    def full_row(self, file: str, row: Row, record: Mapping[str, Any], signature: str) -> Row:
+    def output_rows(self, file: str, row: Row, records: Records, signature: str) -> list[Row]:
+        """Return the output rows for an input row and the verdicts on its pairs.
+
+        There is one row for each pair, or a single row if the verdicts are written beside the paraphrases. Such a row
+        is wanted if the verdict on any of its pairs is wanted.
+        """
+        if self.columns.wide:
+            wanted = self.only is None or any(is_wanted(record, self.only) for record in records)
+            return [self._wide_row(file, row, records, signature)] if wanted else []
+        columns = self.columns.of(file).filled(row)
+        pairs = zip(columns, records, strict=True)
+        return [
+            self.full_row(file, row, column, record, signature)
+            for column, record in pairs
+            if is_wanted(record, self.only)
+        ]
+
+    def full_row(self, file: str, row: Row, column: str, record: Mapping[str, Any], signature: str) -> Row:
         """Return an input row with the columns that scoring adds. Columns from an earlier scoring run are replaced."""
-        gone = self.columns.replaced(file)
-        own = {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
-        return {**own, **added_columns(record, self.columns.added, signature)}
+        record = {**record, PARAPHRASE_COLUMN: column or None}
+        return {**self._own(file, row), **added_columns(record, self.added, signature)}
+
+    def _own(self, file: str, row: Row) -> Row:
+        gone = self.columns.replaced(file, self.added)
+        return {self.renamed.get(name, name): value for name, value in row.items() if name not in gone}
+
+    def _wide_row(self, file: str, row: Row, records: Records, signature: str) -> Row:
+        full = {**self._own(file, row), "signature": signature}
+        names = self.columns.of(file)
+        for column, record in zip(names.filled(row), records, strict=True):
+            values = (record["score"], decision_of(record) or "error", sentences(record))
+            # a row that could not be read has no columns, so the first one shows the error
+            full |= {
+                f"{column or names.paraphrases[0]}_{name}": value for name, value in zip(WIDE, values, strict=True)
+            }
+        return full
 
 
 @dataclass(frozen=True)
@@ -161,7 +203,7 @@ class ScoreWorker:
                 result = Result(piece, None, str(error))
             yield result
 
-    def _columns(self, piece: Piece) -> Columns:
+    def _columns(self, piece: Piece) -> PairColumns:
         return self._job.columns.of(self._job.reader.source.shown(piece.file))
 
     def _chunks(
@@ -177,48 +219,58 @@ class ScoreWorker:
     def _part(
         self,
         piece: Piece,
-        scored: Iterable[tuple[list[Row], Scored]],
+        scored: Iterable[tuple[list[Row], list[Scored]]],
         unreadable: Mapping[int, UnreadableError],
         on_rows: OnRows,
     ) -> Facts:
         """Write the part for a piece, and return its counts."""
         job, scorer = self._job, self._scorer
         file = job.reader.source.shown(piece.file)
-        paraphrase = job.columns.of(file).paraphrase
-        counts, lost, damage = Counts(), 0, set()
+        names = job.columns.of(file)
+        counts, done, lost, damage = Counts(), 0, 0, set()
         kept: list[Any]
         with job.parts.part(piece.index) as (writer, facts):
             for rows, verdicts in scored:
                 kept = []
-                for row, verdict in zip(rows, verdicts, strict=True):
-                    record = as_record(verdict, scorer.threshold, job.band)
-                    wanted = is_wanted(record, job.only)
-                    counts.add(record, written=wanted)
+                here = numbered(rows, piece.start + done + 1)
+                for (number, row), found in zip(here, verdicts, strict=True):
+                    records = [as_record(verdict, scorer.threshold, job.band) for verdict in found]
+                    for record in records:
+                        counts.add(record, number, names.id_of(row))
                     if isinstance(row, LostRow):
                         lost += 1
                         damage |= {f"{row.why} ({row.reason})"} if row.reason else set()
+                    else:
+                        counts.empty_cells += len(names.paraphrases) - len(found)
                     if isinstance(job.parts, Shown):
-                        if wanted:
-                            full = job.full_row(file, row, record, job.signature)
-                            kept.append(ScoredRow(piece.start + counts.rows, full, row.get(paraphrase), verdict))
+                        kept += self._shown(file, number, row, records, found)
                     elif job.schema is None:
-                        kept.append(record)
-                    elif wanted:
-                        full = job.full_row(file, row, record, job.signature)
-                        kept.append({name: typed(full.get(name), kind) for name, kind in job.schema.items()})
+                        kept += records
+                    else:
+                        for full in job.output_rows(file, row, records, job.signature):
+                            kept.append({name: typed(full.get(name), kind) for name, kind in job.schema.items()})
                 writer.write(kept)
-                if counts.rows < piece.rows:  # the run itself reports finished pieces
-                    on_rows(counts.rows)
+                counts.written += len(kept)  # in a file output, joining the parts counts the rows
+                done += len(rows)
+                if done < piece.rows:  # the run itself reports finished pieces
+                    on_rows(done)
             if piece.index in unreadable:
                 raise unreadable[piece.index]
-            named = [(piece.start + row, why) for row, why in counts.error_rows]
-            facts.update(counts.to_dict(), error_rows=named, lost=lost, damage=sorted(damage))
+            facts.update(counts.to_dict(), error_rows=counts.error_rows, lost=lost, damage=sorted(damage))
         return facts
+
+    def _shown(self, file: str, number: int, row: Row, records: Records, found: Scored) -> Iterator[ScoredRow]:
+        """Yield the wanted pairs of a row."""
+        job, names = self._job, self._job.columns.of(file)
+        for column, record, verdict in zip(names.filled(row), records, found, strict=True):
+            if is_wanted(record, job.only):
+                full = job.full_row(file, row, column, record, job.signature)
+                yield ScoredRow(number, full, row.get(column), verdict, column if names.several else "")
 
 
 def _of_piece(
-    piece: Piece, rows: list[Row], verdicts: Scored, chunks: Iterator[tuple[Piece, list[Row], Scored]]
-) -> Iterator[tuple[list[Row], Scored]]:
+    piece: Piece, rows: list[Row], verdicts: list[Scored], chunks: Iterator[tuple[Piece, list[Row], list[Scored]]]
+) -> Iterator[tuple[list[Row], list[Scored]]]:
     """Yield the scored chunks of a piece. The first chunk is passed as ``rows`` and ``verdicts``.
 
     An empty chunk is the last chunk, because it means that the remaining rows cannot be read.

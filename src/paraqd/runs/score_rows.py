@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from paraqd.data.rows import LostRow
+from paraqd.data.pair_tables import PairColumns
 from paraqd.scoring.decisions import Band, decide
-from paraqd.text_check import pair_problem
 
 if TYPE_CHECKING:
     from paraqd.data.tables import Columns, Row
@@ -26,6 +25,8 @@ ADDED: Mapping[str, type] = {
 }
 # a further column with the evidence and the warnings in sentences
 WHY = "why"
+# the column that says which column holds the paraphrase, if a row can have several paraphrases
+PARAPHRASE_COLUMN = "paraphrase_column"
 ADDED_WITH_WHY: Mapping[str, type] = {"score": float, "valid": bool, WHY: str, **ADDED}
 DECISION = "decision"  # the column with the decision, which is added if pairs can be left for review
 VERDICTS = ("valid", "invalid", "review")
@@ -35,6 +36,7 @@ CHUNK_CHARACTERS = 1 << 20  # a chunk ends early once its rows reach this number
 NAMED_ROWS = 1000  # the maximum number of unscored rows that a report lists one by one
 _DECIMALS = 6
 T = TypeVar("T")
+Scored = list["Verdict | str"]  # a verdict or an error message for each pair of a row
 
 
 class PairScorer(Protocol):
@@ -68,14 +70,14 @@ def in_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def scored_chunks(
-    chunks: Iterable[tuple[T, list[Row]]], columns: Callable[[T], Columns], scorer: PairScorer
-) -> Iterator[tuple[T, list[Row], list[Verdict | str]]]:
-    """Yield each chunk with a verdict or an error message for each row.
+    chunks: Iterable[tuple[T, list[Row]]], columns: Callable[[T], PairColumns], scorer: PairScorer
+) -> Iterator[tuple[T, list[Row], list[Scored]]]:
+    """Yield each chunk with the verdicts or error messages of each row.
 
     The next chunk is read while a chunk is being scored. Each chunk comes with a key, such as its piece. ``columns``
     is called with the key and returns the column names for the chunk.
     """
-    waiting: tuple[T, list[Row], Callable[[], list[Verdict | str]]] | None = None
+    waiting: tuple[T, list[Row], Callable[[], list[Scored]]] | None = None
     for key, rows in chunks:
         begun = begin(rows, columns(key), scorer)
         if waiting is not None:
@@ -87,29 +89,30 @@ def scored_chunks(
 
 def score_rows(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> list[Verdict | str]:
     """Return a verdict for each row, or the reason why the row cannot be scored."""
-    return begin(rows, columns, scorer)()
+    return [found[0] for found in begin(rows, PairColumns(columns.question, (columns.paraphrase,)), scorer)()]
 
 
-def begin(rows: Sequence[Row], columns: Columns, scorer: PairScorer) -> Callable[[], list[Verdict | str]]:
-    """Start scoring rows, and return a function that waits for the verdict or the error of each row."""
-    errors: list[str] = []
+def begin(rows: Sequence[Row], columns: PairColumns, scorer: PairScorer) -> Callable[[], list[Scored]]:
+    """Start scoring rows, and return a function that waits for the verdicts or errors of each row's pairs."""
+    errors: list[list[str]] = []
     pairs: list[tuple[str, str]] = []
     for row in rows:
-        question, paraphrase = row.get(columns.question), row.get(columns.paraphrase)
-        paraphrase = "" if paraphrase is None else paraphrase  # a missing paraphrase is scored as a blank paraphrase
-        error = row.why if isinstance(row, LostRow) else pair_problem(question, paraphrase)
-        errors.append(error)
-        if not error:
-            pairs.append((str(question), paraphrase))
+        errors.append([])
+        for column in columns.filled(row):
+            error = columns.problem(row, column)
+            errors[-1].append(error)
+            if not error:
+                # a missing paraphrase is scored as a blank paraphrase
+                pairs.append((row[columns.question], row.get(column) or ""))
     wait: Callable[[], list[Verdict]] | None
     try:
         wait = scorer.begin(pairs) if pairs else list
     except ValueError:  # a pair cannot be scored, so score the pairs one by one
         wait = None
 
-    def finish() -> list[Verdict | str]:
+    def finish() -> list[Scored]:
         verdicts = iter(wait() if wait is not None else [_score_one(pair, scorer) for pair in pairs])
-        return [error or next(verdicts) for error in errors]
+        return [[error or next(verdicts) for error in found] for found in errors]
 
     return finish
 
@@ -142,13 +145,15 @@ def as_record(verdict: Verdict | str, threshold: float, band: Band | None = None
 
 
 def added_columns(record: Mapping[str, Any], added: Iterable[str], signature: str) -> dict[str, Any]:
-    """Return the values of the added columns.
-
-    The column ``why`` contains the evidence and the warnings in sentences, or the error.
-    """
-    why = record["error"] or " ".join([*(str(piece["message"]) for piece in record["evidence"]), *record["warnings"]])
-    found = {**record, "signature": signature, WHY: why}
+    """Return the values of the added columns."""
+    found = {**record, "signature": signature, WHY: sentences(record)}
     return {name: found[name] for name in added}
+
+
+def sentences(record: Mapping[str, Any]) -> str:
+    """Return the evidence and the warnings in sentences, or the error."""
+    messages = [*(str(piece["message"]) for piece in record["evidence"]), *record["warnings"]]
+    return str(record["error"] or " ".join(messages))
 
 
 def is_wanted(record: Mapping[str, Any], only: str | None) -> bool:
@@ -173,11 +178,12 @@ def decision_of(record: Mapping[str, Any]) -> str | None:
 
 @dataclass
 class Counts:
-    """The number of rows by decision, and the number of invalid rows by kind of fault.
+    """The number of pairs by decision, and the number of invalid pairs by kind of fault.
 
-    ``review`` is the number of rows for review, which count neither as valid nor as invalid. ``written`` is the number
-    of rows in the output, and ``warned`` is the number of rows with warnings. ``error_rows`` holds the row number and
-    the reason for each row that could not be scored.
+    ``review`` is the number of pairs for review, which count neither as valid nor as invalid. ``written`` is the number
+    of rows in the output, ``warned`` is the number of pairs with warnings, and ``empty_cells`` is the number of cells
+    without a paraphrase that were skipped. ``error_rows`` holds the row number, the reason and the row's id for each
+    pair that could not be scored.
     """
 
     rows: int = 0
@@ -187,19 +193,20 @@ class Counts:
     review: int = 0
     errors: int = 0
     warned: int = 0
+    empty_cells: int = 0
     faults: Counter[str] = field(default_factory=Counter)
-    error_rows: list[tuple[int, str]] = field(default_factory=list)
+    error_rows: list[tuple[int, str, str]] = field(default_factory=list)
 
-    def add(self, record: Mapping[str, Any], *, written: bool) -> None:
-        """Count the next row."""
+    def add(self, record: Mapping[str, Any], number: int, own_id: str = "") -> None:
+        """Count a pair, given the number and the id of its row."""
         self.rows += 1
-        self.written += written
         self.warned += bool(record["warnings"])
         decision = decision_of(record)
         if decision is None:
             self.errors += 1
-            if len(self.error_rows) < NAMED_ROWS:
-                self.error_rows.append((self.rows, record["error"]))
+            place = (number, record["error"], own_id)
+            if len(self.error_rows) < NAMED_ROWS and place not in self.error_rows[-1:]:
+                self.error_rows.append(place)
             return
         setattr(self, decision, getattr(self, decision) + 1)
         if decision == "invalid":
@@ -215,5 +222,6 @@ class Counts:
             "review": self.review,
             "errors": self.errors,
             "warned": self.warned,
+            "empty_cells": self.empty_cells,
             "faults": dict(sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))),
         }

@@ -87,7 +87,7 @@ def test_rows_without_a_pair_are_named(tmp_path, capsys):
     path = tmp_path / "pairs.csv"
     path.write_text("question,paraphrase,label\nIt is 5 km.,It is five km.,1\n,x,1\nIt is 5 km.,It is 6 km.,maybe\n")
     report = check_file(path, promises=PROMISES)
-    assert report.skipped_rows == ((2, "no question"), (3, "the label is not 1 or 0"))
+    assert report.skipped_rows == ((3, "no question"), (4, "the label is not 1 or 0"))
     assert report.operators[0].name == "(no operator)"
     assert run(["purity", str(path), "--quiet"]) == 1
     assert "could not check 2 rows" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 
 from paraqd.annotation.purity.check import NO_PROMISES, check_pair
 from paraqd.annotation.purity.pair import Finding, Promise
+from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, row_id
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
@@ -370,7 +371,7 @@ class PurityWorker(PieceWorker):
         return facts
 
     def _offending(self, piece: Piece, rows: Sequence[Row], done: int, collector: Collector) -> Iterator[Row]:
-        for number, row in enumerate(rows, start=piece.start + done + 1):
+        for number, row in numbered(rows, piece.start + done + 1):
             item = _labelled_pair(row, self._job.columns)
             if isinstance(item, str):
                 collector.skip(number, item)

@@ -12,7 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import EmptyError, Format, TableError
+from paraqd.data.formats import EmptyError, TableError
+from paraqd.data.rows import numbered
 from paraqd.data.tables import Columns, LostRow, Row, Table, open_table
 from paraqd.parameters import named
 
@@ -79,7 +80,7 @@ def read_scored_pairs(
     names = Columns(question=question, paraphrase=paraphrase, id=identity)
     signatures: Counter[str] = Counter()
     pairs: list[ReportPair] = []
-    for row, record in _numbered(table):
+    for row, record in numbered(table.rows()):
         if len(pairs) == most:
             raise TableError(
                 f"{table.name} has more than {most:,} pairs, too many for a browser: score with "
@@ -109,13 +110,6 @@ def _check(table: Table, question: str, paraphrase: str) -> None:
                 f"pair; score the file without {named('wide')}"
             )
         raise TableError(f"{table.name} has no column 'score': score it first with paraqd score, and pass the output")
-
-
-def _numbered(table: Table) -> Iterator[tuple[int, Row]]:
-    """Yield the rows with their numbers, as a spreadsheet program or a text editor shows them."""
-    header = table.kind.format in (Format.CSV, Format.TSV) or table.origin is not None
-    for index, row in enumerate(table.rows(), start=2 if header else 1):
-        yield getattr(row, "number", 0) or index, row
 
 
 def _date(path: Path) -> str:
