@@ -42,6 +42,16 @@ def test_a_report_on_some_rows_says_so(here, scorer):
     assert data["notes"] == ["This file contains only the pairs with the verdict invalid."]
 
 
+def test_pairs_for_review_are_counted_as_in_the_command(here, scorer, capsys):
+    options = ["--review", "0.5,0.9", "--report", "report.html", "--json"]
+    assert run(["score", "pairs.csv", "-o", "scored.csv", *options]) == 0
+    counts = json.loads(capsys.readouterr().out)
+    data = data_of("report.html")
+    names = ("rows", "valid", "invalid", "review", "errors", "warned", "faults")
+    assert {name: data["summary"][name] for name in names} == {name: counts[name] for name in names}
+    assert (data["summary"]["review"], data["band"]) == (1, [0.5, 0.9])
+
+
 def test_rows_that_cannot_be_scored_are_in_the_report(here, scorer):
     Path("odd.csv").write_text('question,paraphrase\n,Tom?\n"Tom has 5.","Tom has 5."\n', encoding="utf-8")
     assert run(["score", "odd.csv", "-o", "scored.csv", "--report", "report.html"]) == 1
