@@ -100,7 +100,7 @@ def test_what_the_model_decided_is_not_a_persons_decision(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "options", "message"),
     [
-        ([{"score": 0.5, "label": "maybe so"}], {}, "row 1: 'maybe so' in the column 'label' is not a decision"),
+        ([{"score": 0.5, "label": "maybe so"}], {}, "row 2: 'maybe so' in the column 'label' is not a decision"),
         ([{"score": 0.5, "label": ""}], {}, "no decided pair with a score"),
         ([{"score": 0.5, "label": 1}], {"label_columns": "mine"}, "has no column 'mine'"),
         ([{"label": 1}], {}, "has no column 'score'"),

@@ -50,7 +50,7 @@ def test_another_threshold_decides_again(scored, tmp_path):
     assert {row["signature"] for row in rows} == {SIGNATURE.replace("threshold:0.5", "threshold:0.7")}
     assert (report.valid, report.invalid, report.errors, report.changed) == (1, 2, 1, 1)
     assert report.faults == {"number_lost": 2}
-    assert report.error_rows == ((str(scored), 4, "blank question"),)
+    assert report.error_rows == ((str(scored), 5, "blank question"),)
 
 
 def test_a_band_adds_the_decision_beside_the_verdict(scored, tmp_path):
@@ -168,5 +168,5 @@ def test_a_score_that_is_not_a_number_is_named(tmp_path):
     source = write(tmp_path / "scored.csv", [{"score": "high"}, {"score": "nan"}, {"score": "3"}, {"score": "0.8"}])
     report = decide_file(source, tmp_path / "out.csv", threshold=0.7)
     assert (report.valid, report.errors) == (1, 3)
-    assert report.error_rows[0][1:] == (1, "the score 'high' is not a number from -1 to 1")
+    assert report.error_rows[0][1:] == (2, "the score 'high' is not a number from -1 to 1")
     assert rows_of(tmp_path / "out.csv")[0]["score"] == "high"

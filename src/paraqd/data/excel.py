@@ -28,6 +28,7 @@ LARGEST = 1 << 29  # the size of an unpacked workbook in bytes; larger ones are 
 LONGEST_CELL = 32_767  # characters; Excel allows no more
 MOST_ROWS = 1_048_576  # Excel allows no more, including the header
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # characters that XML cannot represent
+OUR_SHEETS = ("pairs", "summary")  # the names of the sheets that paraqd writes
 _SAMPLE = 200  # the number of rows that determine the widths of the columns
 _NARROWEST, _WIDEST = 9, 60  # widths of columns, in characters
 _EXACT = 10**15  # Excel keeps 15 digits of a number
@@ -176,7 +177,7 @@ class WorkbookRows:
         self.counts: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.rows = 0
-        self.sheet = book.create_sheet("pairs")
+        self.sheet = book.create_sheet(OUR_SHEETS[0])
         self.sheet.freeze_panes = "A2"
         self._wrap, self._top = Alignment(wrap_text=True, vertical="top"), Alignment(vertical="top")
         self._bold = Font(bold=True)
@@ -324,7 +325,7 @@ def _add_summary(book: Any, written: int, counts: Mapping[str, Any], metadata: M
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font, PatternFill
 
-    sheet = book.create_sheet("summary")
+    sheet = book.create_sheet(OUR_SHEETS[1])
     sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 28, 12
 
     def add(name: str, *values: Any, colour: str = "", **font: Any) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.column_names import DEFAULT_COLUMNS, Columns, missing_column, shorten, suggest
-from paraqd.data.excel import copy_sheet
+from paraqd.data.excel import OUR_SHEETS, copy_sheet
 from paraqd.data.formats import (
     SOME_ROWS,
     STANDARD_INPUT,
@@ -220,8 +220,9 @@ def _open_workbook(table: Table) -> Table:
     """Copy the rows of a workbook to a JSONL file, and return a table that reads the copy."""
     copy = copy_sheet(table.path, table.name)
     notes: tuple[str, ...] = ()
-    if copy.others:
-        notes = (f"{table.name}: the sheet {copy.sheet!r} is read; other sheets are ignored: {', '.join(copy.others)}",)
+    others = [name for name in copy.others if (copy.sheet, name) != OUR_SHEETS]
+    if others:
+        notes = (f"{table.name}: the sheet {copy.sheet!r} is read; other sheets are ignored: {', '.join(others)}",)
     dialect = Dialect(bom=True)  # a CSV output should open in Excel
     kind = Kind(Format.JSONL)
     return replace(
