@@ -25,7 +25,7 @@ sys.path.insert(0, sys.argv[1])
 from conftest import DigitScorer
 from paraqd.cli import options
 from paraqd.cli.main import run
-from paraqd.runs import score
+from paraqd.runs import score_job as score
 
 class Scorer(DigitScorer):
     def begin(self, pairs):
