@@ -68,7 +68,7 @@ class TestReview:
     def test_rows_on_the_screen_show_the_decision(self, here, capsys):
         assert run(["score", "pairs.csv", "--review", "-0.5,1", *READING]) == 0
         [line] = [line for line in capsys.readouterr().out.splitlines() if "Tom owns" in line]
-        assert line.split()[0] == "2" and line.split()[2] == "review"
+        assert line.split()[0] == "3" and line.split()[2] == "review"
 
     def test_scoring_again_without_a_band_drops_the_old_decisions(self, here, capsys):
         run(["score", "pairs.csv", "-o", "one.csv", "--review", "-0.5,1", "-q", *READING])
@@ -112,7 +112,7 @@ class TestDecide:
     def test_pairs_without_a_score_are_named(self, here, capsys):
         (here / "scored.csv").write_text("score,valid,error\n0.9,true,\n,,blank question\n")
         assert run(["decide", "scored.csv", "-o", "out.csv", "--threshold", "0.7"]) == 1
-        assert "1 pair of 2 without a score (scored.csv, row 2: blank question)" in capsys.readouterr().err
+        assert "1 pair of 2 without a score (scored.csv, row 3: blank question)" in capsys.readouterr().err
 
     def test_a_file_without_scores(self, here, capsys):
         assert run(["decide", "pairs.csv", "-o", "out.csv", "--threshold", "0.7"]) == 2
