@@ -24,7 +24,7 @@ def ready(client, path):
 @pytest.fixture
 def serve(start, address):
     def serving():
-        server = start("--database", address)
+        server = start("--database", address, environment={"PARAQD_SERVE_REVIEW": "true"})
         return server, httpx.Client(base_url=server.url, headers={"X-Reviewer": "Ann"}, timeout=60)
 
     return serving
