@@ -28,7 +28,6 @@ class Server:
             "0",
             "--model",
             "reading",
-            "--no-review",
             *options,
         ]
         places = {"PYTHONPATH": str(Path(paraqd.__file__).parents[1])}

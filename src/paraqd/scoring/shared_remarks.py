@@ -19,9 +19,11 @@ _LABEL = re.compile(
     re.I,
 )
 _BRACKETS = re.compile(r"\s*(?:\([^()]{1,80}\)|\[[^\[\]]{1,80}\])\s*")
-_BEFORE_COLON = re.compile(r"[^.?!:\n]{1,80}:\s+(?!\d)")
+_BEFORE_COLON = re.compile(r"[^.?!:\n]{1,80}:\s+(?=[^\W\d_])")
 _LINE = re.compile(r"[^\n]{1,120}\n\s*")
-_ENTRY = re.compile(r"[^:.?!]{1,40}: *[^:?!]{1,40}")  # "Suggested time: 5 minutes."
+_ENTRY = re.compile(r"[^:.?!]{1,40}: *[^:?!]{1,40}")  # "Level: 2."
+# a number before a word, such as "24 sweets", but not "Chapter 6" or "3 marks"; the rest may write it in another way
+_AMOUNT = re.compile(r"[^\w\s.,:;()\[\]-]\s?\d|\d(?:[\d,.]*\d)?\s?(?:%|(?!marks?\b|points?\b|pts?\b)[^\W\d_])", re.I)
 _WORDS = re.compile(r"[^\W\d_]+")
 _NUMBERS = re.compile(r"\d+")
 _MOST = 3  # the largest number of passages dropped at each end, which limits the time
@@ -87,10 +89,10 @@ def _sentence_stands_alone(text: str, *rests: str) -> bool:
 def _stands_alone(text: str, *rests: str, numbers: bool) -> bool:
     """Return True if a passage shares no content word and no number with a rest.
 
-    A passage does not stand alone if it has the only question or the name of a person, or if it has an amount and
-    ``numbers`` is False.
+    A passage does not stand alone if it has the only question, the name of a person or an amount. If ``numbers`` is
+    True, it may have a number that is no amount, such as *Chapter 6* or *3 marks*.
     """
-    if len(text.split()) > _LONGEST or (not numbers and _NUMBERS.search(text)):
+    if len(text.split()) > _LONGEST or (_AMOUNT if numbers else _NUMBERS).search(text):
         return False
     stems, digits = _stems(text), set(_NUMBERS.findall(text))
     if any(stems & _stems(rest) or digits & set(_NUMBERS.findall(rest)) for rest in rests):
@@ -98,8 +100,9 @@ def _stands_alone(text: str, *rests: str, numbers: bool) -> bool:
     passage = read(text)
     if any(entity.category == "PERSON" for entity in passage.entities):
         return False  # the rest may call the person "he"
-    if not numbers and any(quantity.kind is not Kind.ORDINAL for quantity in passage.quantities):
-        return False  # "first" is not an amount
+    amounts = [quantity for quantity in passage.quantities if quantity.kind is not Kind.ORDINAL]
+    if any(not numbers or not quantity.surface.isdigit() for quantity in amounts):
+        return False
     # keep "Solve this equation." before "x + 2 = 5": without it, the text would ask nothing
     return not passage.questions or all(read(rest).questions for rest in rests)
 

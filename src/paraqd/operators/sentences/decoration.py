@@ -57,6 +57,7 @@ _CLOSING = (
     "The teacher smiled at the class.|Dinner was almost ready.|Nobody was in a hurry.|The evening was calm.|"
     "Somewhere a clock was ticking."
 ).split("|")
+_WORD = re.compile(r"[a-z]{4,}")
 _LIST = Path(__file__).parents[1] / "files" / "harmless_sentences.txt"  # kind and text, separated by a tab
 PHRASES = (*_WHEN, *_WHERE, *_WHO, *_SCENE, *_TO_READER, *_HINTS, *_CLOSING)
 
@@ -154,6 +155,8 @@ def _at_end(problem: Problem, rng: random.Random) -> str | None:
 
 def _heading(problem: Problem, rng: random.Random) -> str | None:
     heading = rng.choice(listed_phrases("heading"))
+    if set(_WORD.findall(heading.lower())) & set(_WORD.findall(problem.text.lower())):
+        return None  # "Weight: 10%" before a problem about weights
     between = " " if heading[-1] in ".:!?)]" and rng.random() < 0.5 else "\n"
     return f"{heading}{between}{problem.text.lstrip()}"
 
