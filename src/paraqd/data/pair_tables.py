@@ -214,7 +214,7 @@ def _refuse(table: Table, name: str, used: Columns) -> None:
                 table.need("paraphrase", part, used)
             shown = listed(table.columns)
             raise TableError(
-                f"{table.name} has no column for {named('paraphrase', part)} (it has: {shown}); name the columns with "
+                f"{table.place} has no column for {named('paraphrase', part)} (it has: {shown}); name the columns with "
                 "the paraphrases"
             )
 
