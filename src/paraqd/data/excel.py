@@ -77,7 +77,6 @@ def copy_sheet(path: Path, name: str) -> SheetCopy:
 
     """
     _check_archive(path, name)
-    from openpyxl import load_workbook
 
     with _opened(path, name) as book:
         copy = _copied(book, name)
