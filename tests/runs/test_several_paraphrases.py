@@ -211,3 +211,9 @@ def test_a_run_with_wide_is_not_resumed_without_it(tmp_path, monkeypatch, capsys
     process.wait()
     assert run(["score", *options, "-q"]) == 2
     assert "another choice of wide or of several paraphrases" in capsys.readouterr().err
+
+
+def test_the_columns_of_a_pattern_are_named(there, capsys):
+    command = ["score", "bank.csv", "-o", "out.csv", "--question-column", "Question", *READING]
+    assert run([*command, "--paraphrase-column", "v*"]) == 0
+    assert "--paraphrase-column v*: the paraphrases are in the columns V1, V2, V3" in capsys.readouterr().err

@@ -360,7 +360,7 @@ def open_workbook(
 ) -> Iterator[WorkbookRows]:
     """Open a workbook for writing rows. The same rows produce the same bytes.
 
-    ``summary`` contains the counts for the second sheet (default: counts of the verdicts in the rows), as in `ScoreReport`.
+    ``summary`` contains the counts for the second sheet, as in `ScoreReport` (default: counts of the verdicts).
     """
     from openpyxl import Workbook
 

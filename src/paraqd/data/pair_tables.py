@@ -223,7 +223,7 @@ def match_columns(patterns: Sequence[str], columns: Sequence[str], *, taken: Seq
     """Return the columns that names, comma-separated lists of names, or patterns with a star denote.
 
     A column of exactly that name takes precedence, even if the name contains a comma or a star. Otherwise, case and
-    surrounding spaces are ignored if the name is still unique. A star does not stand for columns in ``taken``, nor for
+    surrounding spaces are ignored if the name is still unique. Patterns ignore case as well. A star does not stand for columns in ``taken``, nor for
     columns that scoring has added beside the paraphrases, such as ``V1_score``. If a part of a list denotes no column,
     nothing in the list does.
 
@@ -251,7 +251,7 @@ def _matched(part: str, columns: Sequence[str], taken: Sequence[str]) -> list[st
         return [alike]
     if "*" not in part:
         return []
-    pattern = re.compile(".*".join(map(re.escape, part.strip().split("*"))), re.DOTALL)
+    pattern = re.compile(".*".join(map(re.escape, part.strip().split("*"))), re.DOTALL | re.IGNORECASE)
     added = {f"{column}_{ending}" for column in columns for ending in WIDE}
     free = [column for column in columns if column and column not in taken and column not in added]
     return [column for column in free if pattern.fullmatch(column)]

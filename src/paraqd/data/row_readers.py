@@ -188,8 +188,8 @@ def detected_dialect(table: Table) -> Dialect:
 def _has_decimal_commas(table: Table) -> bool:
     """Return True if the numbers of a file that is not separated by commas have decimal commas.
 
-    In a file separated by semicolons, one column whose numbers all have commas is enough. If a file has no such numbers, its form decides: Excel separates columns by semicolons where people write decimal
-    commas.
+    In a file separated by semicolons, one column whose numbers all have commas is enough. If a file has no such
+    numbers, its form decides: Excel separates columns by semicolons where people write decimal commas.
     """
     dialect = table.dialect
     if dialect.delimiter == "," and table.kind.format is not Format.TSV:

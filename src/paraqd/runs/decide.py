@@ -32,7 +32,7 @@ from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
 from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, look_at
 from paraqd.runs.score_rows import CHUNK, DECISION, NAMED_ROWS, VERDICTS, Counts, decision_of
-from paraqd.runs.survey import Inputs
+from paraqd.runs.survey import Inputs, check_cells
 from paraqd.scoring.decisions import Band, Review, band_for, decide
 from paraqd.scoring.signature import decided_again, parts_of
 from paraqd.scoring.verdict import THRESHOLD
@@ -154,6 +154,8 @@ def decide_file(
     else:
         band = band_for(review, "", threshold)
     target = None if output.file is None else kind_of(output.file).format
+    if target is Format.XLSX:
+        check_cells(inputs)
     schema = _schema(inputs, groups, band)
     if target is not None and target is not Format.PARQUET:  # text files have no types
         added = {name: kind for each in groups.values() for group in each for name, kind in group.types.items()}

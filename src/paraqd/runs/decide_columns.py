@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paraqd.data.numbers import read_number
 from paraqd.data.tables import Table
 from paraqd.runs.score_rows import DECISION, VERDICTS
 
@@ -90,7 +91,7 @@ def score_in(row: Mapping[str, Any], group: ScoreGroup) -> tuple[float | None, s
         why = f"{group.score.removesuffix(SCORE)}why" if group.wide else "error"
         return None, " ".join(str(row.get(why) or "").split()) or "no score"
     try:
-        score = float(text.replace(",", ".", 1))  # spreadsheets of many countries write a comma
+        score = read_number(text, ",")  # spreadsheets of many countries write a comma
     except ValueError:
         score = math.nan
     if isinstance(value, bool) or not -1 <= score <= 1:

@@ -29,7 +29,7 @@ from paraqd.runs.score_rows import (
     Counts,
     PairScorer,
 )
-from paraqd.runs.survey import Inputs
+from paraqd.runs.survey import Inputs, check_cells
 from paraqd.scoring.decisions import Band, Review, band_for
 
 __all__ = ["ErrorRow", "Model", "ScoreReport", "ScoredRow", "score_file"]
@@ -229,6 +229,8 @@ def score_file(
     patterns = tuple(paraphrase_columns)
     names = ScoreColumns(columns, why, overwrite_columns, band is not None, paraphrases=patterns, wide=wide)
     inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)
+    if target is Format.XLSX:
+        check_cells(inputs)
     for line in names.notes():
         options.get("say", ignore)(line)
     counts = _Sums()
