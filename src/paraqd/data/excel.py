@@ -204,7 +204,7 @@ def _name(value: Any) -> str:
 def _letter(place: int) -> str:
     from openpyxl.utils import get_column_letter
 
-    return get_column_letter(place)
+    return str(get_column_letter(place))
 
 
 def _value(value: Any) -> Any:
