@@ -8,6 +8,7 @@ LONGEST = 100_000  # characters; no word problem is longer, and scoring such a t
 SPREADSHEET_ERRORS = frozenset(
     ("#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!", "#SPILL!", "#CALC!")
 )
+_DATE = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9:.]+)?\s*")  # as dates of spreadsheets are read
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"  # zero-width characters, byte-order mark, soft hyphen
 _BLANK = re.compile(f"[\\s\0{INVISIBLE}]*")  # an incomplete file may be padded with NUL characters
 
@@ -45,6 +46,8 @@ def text_problem(
     ('', 'blank question', 'paraphrase is not text')
     >>> text_problem(" #NAME? ", "question")
     'question is a spreadsheet error (#NAME?), not text'
+    >>> text_problem("2024-01-02", "paraphrase")
+    'paraphrase is a date (2024-01-02), not text'
     >>> text_problem("How many? " * 20_000, "paraphrase", longest=LONGEST)
     'paraphrase is longer than 100,000 characters'
     >>> text_problem("\ud83d", unicode=True)
@@ -57,6 +60,8 @@ def text_problem(
         return f"{role} is not text"
     if "#" in value and value.strip().upper() in SPREADSHEET_ERRORS:
         return f"{role} is a spreadsheet error ({value.strip()}), not text"
+    if _DATE.fullmatch(value):
+        return f"{role} is a date ({value.strip()}), not text"
     if longest is not None and len(value) > longest:
         return f"{role} is longer than {longest:,} characters"
     if unicode:

@@ -38,7 +38,7 @@ def test_rows_are_read_with_their_types(tmp_path):
         ["id", "question", " score "],
         [7, "How many?", 0.5],
         [8.0, "Wie viele Äpfel? 🍎", None],
-        ["x", "=1+1", day],
+        ["x", "1+1", day],
     ]
     table = open_table(book_with(tmp_path / "a.xlsx", rows))
     assert table.columns == ("id", "question", "score") and table.name.endswith("a.xlsx")
@@ -46,7 +46,7 @@ def test_rows_are_read_with_their_types(tmp_path):
         {"id": 7, "question": "How many?", "score": 0.5},
         {"id": 8, "question": "Wie viele Äpfel? 🍎", "score": None},
     ]
-    assert list(table.rows())[2]["score"] == "2026-03-01 00:00:00"
+    assert list(table.rows())[2]["score"] == "2026-03-01"
     assert table.origin == tmp_path / "a.xlsx" and table.dialect.bom
 
 
@@ -63,6 +63,7 @@ def test_blank_rows_and_sheets_are_passed_over_and_other_sheets_are_named(tmp_pa
     [
         ([["question", "question"], ["a", "b"]], "has the column 'question' twice"),
         ([["question"], ["a", "b"]], "row 2 has more cells than the header has names"),
+        ([["My bank"], ["question", "V1"], ["a", "b"]], r"row 1 \(My bank\) must hold the names of all columns"),
     ],
 )
 def test_headers_that_cannot_be_used(tmp_path, rows, told):
@@ -70,7 +71,46 @@ def test_headers_that_cannot_be_used(tmp_path, rows, told):
         open_table(book_with(tmp_path / "a.xlsx", rows))
 
 
-@pytest.mark.parametrize("rows", [[], [["question", "paraphrase"]]])
+def test_columns_without_a_name_are_named_by_their_letter(tmp_path):
+    rows = [["question", " ", None, "V1"], ["a", "note", "more", "b"]]
+    table = open_table(book_with(tmp_path / "a.xlsx", rows))
+    assert list(table.rows()) == [{"question": "a", "B": "note", "C": "more", "V1": "b"}]
+
+
+def test_a_cover_sheet_is_passed_over_and_the_sheet_is_named_in_errors(tmp_path):
+    table = open_table(book_with(tmp_path / "a.xlsx", [["My question bank"]], [[" "], ["q", "V1"], ["a", "b"]]))
+    assert table.columns == ("q", "V1") and [row.number for row in table.rows()] == [3]
+    with pytest.raises(TableError, match=r"a.xlsx \(sheet 'Sheet2'; not read: Sheet1\) has no column 'question'"):
+        table.need("question", "question")
+    with pytest.raises(EmptyError, match=r"no sheet of .*b.xlsx \(Sheet1, Sheet2\) has rows"):
+        open_table(book_with(tmp_path / "b.xlsx", [["My question bank"]], [["q", "V1"]]))
+
+
+def test_a_formula_without_a_saved_value_is_refused(tmp_path):
+    path = book_with(tmp_path / "a.xlsx", [["question", "V1"], ["a", "b"], ["c", '=A2&"?"']])
+    with pytest.raises(TableError, match="row 3: V1 is a formula without a saved value; open the workbook in Excel"):
+        open_table(path)
+
+
+@pytest.mark.parametrize(("saved", "value"), [(b"<v>a?</v>", "a?"), (b"<v></v>", None)])
+def test_a_formula_has_its_saved_value(tmp_path, saved, value):
+    book_with(tmp_path / "given.xlsx", [["question", "V1"], ["a", "=A2"]])
+    with zipfile.ZipFile(tmp_path / "given.xlsx") as given, zipfile.ZipFile(tmp_path / "a.xlsx", "w") as made:
+        for name in given.namelist():
+            content = given.read(name)
+            for empty in (b"<v />", b"<v/>", b"<v></v>"):
+                content = content.replace(b'<c r="B2"><f>A2</f>' + empty, b'<c r="B2" t="str"><f>A2</f>' + saved)
+            made.writestr(name, content)
+    assert list(open_table(tmp_path / "a.xlsx").rows()) == [{"question": "a", "V1": value}]
+
+
+def test_escaped_characters_are_read(tmp_path):
+    rows = [["question", "V1"], ["a_x000D_\nb", "_x005F_x0041_ and _xD800_ and _x0007_"]]
+    table = open_table(book_with(tmp_path / "a.xlsx", rows))
+    assert list(table.rows()) == [{"question": "a\r\nb", "V1": "_x0041_ and \ufffd and \ufffd"}]
+
+
+@pytest.mark.parametrize("rows", [[], [[" "], [" "]], [["question", "paraphrase"]]])
 def test_empty_workbooks(tmp_path, rows):
     with pytest.raises(EmptyError):
         open_table(book_with(tmp_path / "a.xlsx", rows))
@@ -184,6 +224,16 @@ def test_what_a_cell_cannot_hold(tmp_path, monkeypatch):
     monkeypatch.setattr(excel, "MOST_ROWS", 3)
     with pytest.raises(TableError, match="at most 3 rows"):
         write_rows(tmp_path / "many.xlsx", SCHEMA, [scored()] * 3)
+
+
+def test_a_control_character_in_a_column_name_is_replaced(tmp_path):
+    write_rows(tmp_path / "out.xlsx", {"a\x0bb": str}, [{"a\x0bb": "text"}])
+    assert list(open_table(tmp_path / "out.xlsx").rows()) == [{"a\ufffdb": "text"}]
+
+
+@pytest.mark.parametrize("row", [{"valid": [1]}, {"decision": ["valid"]}, {"valid": {}}])
+def test_other_values_are_not_verdicts(row):
+    assert excel.verdict_of(row) == ""
 
 
 def test_lists_are_written_as_json(tmp_path):

@@ -1,11 +1,12 @@
-"""Pairs are read from tables with one or several paraphrases in each row."""
+"""Pairs are found in tables with one or several paraphrases in each row."""
 
 from __future__ import annotations
 
 import pytest
 
-from paraqd.data.pair_tables import match_columns, read_pair_rows
-from paraqd.data.tables import TableError
+from paraqd.data.pair_tables import match_columns, pair_columns
+from paraqd.data.rows import numbered
+from paraqd.data.tables import Columns, TableError, open_table
 
 COLUMNS = ("Nr", "Question", "V1", "V2", "V1_score", "V1_decision", "V1_why", "a,b", "c*")
 
@@ -24,7 +25,7 @@ COLUMNS = ("Nr", "Question", "V1", "V2", "V1_score", "V1_decision", "V1_why", "a
         (["*2"], ("V2",)),
         (["V3"], ()),
         (["V1,V3"], ()),
-        (["v*"], ()),
+        (["v*"], ("V1", "V2")),
     ],
 )
 def test_names_lists_and_patterns(patterns, found):
@@ -40,34 +41,32 @@ def bank(tmp_path, text, name="bank.csv"):
     return tmp_path / name
 
 
+def pairs_in(file, question="question", paraphrases=("paraphrase",), own_id="id"):
+    """Return the row number, the row's id, the column, the paraphrase and the problem of each pair."""
+    table = open_table(file)
+    names = pair_columns(table, Columns(question=question, id=own_id), paraphrases)
+    return [
+        (number, names.id_of(row), column, row.get(column), names.problem(row, column))
+        for number, row in numbered(table.rows())
+        for column in names.filled(row)
+    ]
+
+
 def test_each_filled_cell_is_a_pair(tmp_path):
     file = bank(tmp_path, 'Nr,Question,V1,V2,Topic\n\nQ-1,"How\nmany?",How much?,,sums\nQ-2,Why?,a,b,x\n')
-    empty = []
-    pairs = list(read_pair_rows(file, "question", ["V*"], id_column="nr", on_empty=lambda *place: empty.append(place)))
-    assert [(p.number, p.id, p.question, p.paraphrase, p.paraphrase_column) for p in pairs] == [
-        (3, "Q-1", "How\nmany?", "How much?", "V1"),
-        (4, "Q-2", "Why?", "a", "V1"),
-        (4, "Q-2", "Why?", "b", "V2"),
+    assert pairs_in(file, "question", ["V*"], "nr") == [
+        (3, "Q-1", "V1", "How much?", ""),
+        (4, "Q-2", "V1", "a", ""),
+        (4, "Q-2", "V2", "b", ""),
     ]
-    assert empty == [(3, "V2")]
-    assert pairs[0].others == {"Nr": "Q-1", "Topic": "sums"} and not any(pair.problem for pair in pairs)
 
 
 def test_rows_that_cannot_be_scored_are_kept_with_the_reason(tmp_path):
     file = bank(tmp_path, "question,paraphrase\n,b\nWhy?\nWhy?,\n")
-    assert [(pair.number, pair.problem) for pair in read_pair_rows(file)] == [
+    assert [(number, problem) for number, *_, problem in pairs_in(file)] == [
         (2, "blank question"),
         (3, "the row ends before the column 'paraphrase'"),
         (4, ""),
-    ]
-
-
-def test_columns_of_later_json_lines_are_found(tmp_path):
-    file = bank(tmp_path, '{"question": "a", "V1": "b"}\n\n{"question": "a", "V2": 5}\n', "bank.jsonl")
-    pairs = list(read_pair_rows(file, paraphrase_columns=["V*"]))
-    assert [(p.number, p.paraphrase_column, p.problem) for p in pairs] == [
-        (1, "V1", ""),
-        (3, "V2", "paraphrase is not text"),
     ]
 
 
@@ -84,10 +83,10 @@ def test_columns_of_later_json_lines_are_found(tmp_path):
 def test_columns_that_are_missing_or_used_twice(tmp_path, question, paraphrases, told):
     file = bank(tmp_path, "Nr,Question,V1,V2\nQ-1,a,b,c\n")
     with pytest.raises(TableError, match=told):
-        read_pair_rows(file, question, paraphrases, id_column="Nr")
+        pairs_in(file, question, paraphrases, "Nr")
 
 
 def test_hints_never_name_a_column_that_has_another_role(tmp_path):
     file = bank(tmp_path, "problem_text,problem_id\na,b\n")
     with pytest.raises(TableError, match=r"name the column with paraphrase='NAME'"):
-        read_pair_rows(file, "problem_text", ["problem_tex"], id_column="problem_id")
+        pairs_in(file, "problem_text", ["problem_tex"], "problem_id")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from paraqd.data import row_readers
 from paraqd.data.formats import Format, Kind, Packing, kind_of
 from paraqd.data.tables import Columns, Dialect, TableError, check_writable, default_id, open_table, open_writer
+from paraqd.data.writers import write_rows
 from paraqd.extras import MissingExtraError
 
 SCHEMA = {"id": str, "question": str, "label": int, "stand_in": bool}
@@ -352,3 +353,23 @@ def test_files_that_need_pyarrow_say_so_if_it_is_not_installed(tmp_path, monkeyp
             with pytest.raises(MissingExtraError) as error:
                 action(tmp_path / name)
             assert str(error.value) == f"pyarrow is not installed (needed for {what}): pip install 'paraqd[parquet]'"
+
+
+def test_an_apostrophe_in_a_tsv_file_with_decimal_commas_is_kept(tmp_path):
+    (tmp_path / "a.tsv").write_text("question\tscore\n'-3x = 6\t0,5\n")
+    table = open_table(tmp_path / "a.tsv")
+    assert table.dialect.decimal == "," and next(iter(table.rows()))["question"] == "'-3x = 6"
+
+
+@pytest.mark.parametrize(
+    ("rows", "decimal"),
+    [("1.5;0,93\n2.5;0,2", ","), ("1.5;0.93\n2.5;0,2", "."), ("1.5;0.93", "."), ("a;0,93\nb;0.5", ".")],
+)
+def test_one_column_with_decimal_commas_is_enough(tmp_path, rows, decimal):
+    (tmp_path / "a.csv").write_text(f"version;score\n{rows}\n")
+    assert open_table(tmp_path / "a.csv").dialect.decimal == decimal
+
+
+def test_marks_in_an_output_do_not_depend_on_a_hint_in_the_input(tmp_path):
+    write_rows(tmp_path / "a.csv", {"question": str}, [{"question": "-3x = 6"}], dialect=Dialect(hinted=True))
+    assert list(open_table(tmp_path / "a.csv").rows()) == [{"question": "-3x = 6"}]

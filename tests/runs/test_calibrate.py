@@ -117,3 +117,22 @@ def test_input_that_cannot_be_used(tmp_path, rows, options, message):
 def test_the_report_is_json(tmp_path):
     shown = json.loads(json.dumps(calibrate_file(write(tmp_path / "a.csv", decided(300))).to_dict()))
     assert shown["decided"] == 300 and 0.75 < shown["threshold"] < 0.92 and shown["columns"] == ["label"]
+
+
+def test_columns_in_another_spelling_are_found(tmp_path):
+    rows = decided(60)
+    rows = [{name.title(): value for name, value in row.items()} for row in [*rows, rows[0]]]
+    report = calibrate_file(write(tmp_path / "a.csv", rows))
+    assert (report.suggestion.decided, report.repeated) == (60, 1)
+
+
+def test_copies_in_a_file_with_a_row_for_each_paraphrase(tmp_path):
+    rows = [
+        {"question": row["question"], "V1": row["paraphrase"], "V2": "same", "paraphrase_column": column, **row}
+        for row in decided(60)
+        for column in ("V1", "V2")
+    ]
+    for row in rows:
+        del row["paraphrase"]
+    report = calibrate_file(write(tmp_path / "a.csv", [*rows, rows[0], rows[3]]))
+    assert (report.suggestion.decided, report.repeated) == (120, 2)

@@ -170,3 +170,36 @@ def test_a_score_that_is_not_a_number_is_named(tmp_path):
     assert (report.valid, report.errors) == (1, 3)
     assert report.error_rows[0][1:] == (2, "the score 'high' is not a number from -1 to 1")
     assert rows_of(tmp_path / "out.csv")[0]["score"] == "high"
+
+
+def test_errors_beside_paraphrases_stay_errors(tmp_path):
+    rows = [
+        {"V1": "y", "V1_score": 0.9, "V1_decision": "valid", "V1_why": ""},
+        {"V1": "z", "V1_score": "", "V1_decision": "error", "V1_why": "blank question"},
+        {"V1": "", "V1_score": "", "V1_decision": "", "V1_why": ""},
+    ]
+    report = decide_file(write(tmp_path / "wide.csv", rows), tmp_path / "out.csv", threshold=0.7)
+    assert [row["V1_decision"] for row in rows_of(tmp_path / "out.csv")] == ["valid", "error", ""]
+    assert (report.pairs, report.errors) == (2, 1) and report.error_rows[0][1:] == (3, "blank question")
+
+
+def test_somebody_elses_column_valid_is_not_replaced(tmp_path):
+    source = write(tmp_path / "scored.csv", [{"score": 0.9, "valid": "until May"}])
+    with pytest.raises(ParaqdError, match=r"the column 'valid' of .* contains 'until May', which scoring does not"):
+        decide_file(source, tmp_path / "out.csv", threshold=0.7)
+
+
+def test_a_spreadsheet_program_may_have_translated_the_verdicts(tmp_path):
+    source = write(tmp_path / "scored.csv", [{"score": 0.9, "valid": "WAHR"}, {"score": 0.6, "valid": "WAHR"}])
+    assert decide_file(source, tmp_path / "out.csv", threshold=0.7).changed == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [("sep=,\nscore,question\n0.9,'-3x = 6 für x\n", None), ("score,question\n0.9,-3x = 6 für x\n", "cp1252")],
+)
+def test_the_output_opens_in_the_program_that_wrote_the_input(tmp_path, content, encoding):
+    (tmp_path / "scored.csv").write_text(content, encoding=encoding or "utf-8")
+    decide_file(tmp_path / "scored.csv", tmp_path / "out.csv", threshold=0.7, encoding=encoding)
+    assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbfscore")
+    assert rows_of(tmp_path / "out.csv")[0]["question"] == "-3x = 6 für x"

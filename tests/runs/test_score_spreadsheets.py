@@ -1,5 +1,6 @@
 """Score the files that spreadsheet programs write, and write files that open correctly in these programs."""
 
+import datetime
 import signal
 import subprocess
 import sys
@@ -184,3 +185,21 @@ def test_a_sheet_that_claims_endless_rows_is_refused(there, capsys):
             bad.writestr(name, content)
     assert run(["score", "bad.xlsx", "-o", "out.csv", "-q", *READING]) == 2
     assert "claims more than 1,048,576 rows" in capsys.readouterr().err
+
+
+def test_a_text_that_no_cell_can_hold_is_found_before_the_work(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text(f"question,paraphrase,note\na,b,\n\nc,d,{'x' * 32_768}\n")
+    assert run(["score", "in.csv", "-o", "out.xlsx", "-q", *READING]) == 2
+    assert "in.csv, row 4: the column 'note' has 32,768 characters, and an Excel cell" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_dates_are_not_texts(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    book = openpyxl.Workbook()
+    book.active.append(["question", "paraphrase"])
+    book.active.append(["How many?", datetime.datetime(2024, 1, 2)])
+    book.save("book.xlsx")
+    assert run(["score", "book.xlsx", "-o", "out.csv", "-q", *READING]) == 1
+    assert "paraphrase is a date (2024-01-02), not text: row 2" in capsys.readouterr().err

@@ -199,3 +199,21 @@ def test_the_output_does_not_depend_on_workers_or_a_kill(tmp_path, monkeypatch, 
     assert not Path("killed.csv").exists()
     assert run(["score", "bank.csv", "-o", "killed.csv", *options]) == 0
     assert Path("whole.csv").read_bytes() == Path("killed.csv").read_bytes()
+
+
+def test_a_run_with_wide_is_not_resumed_without_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    bank("bank.csv", 3000)
+    options = ["bank.csv", "-o", "out.csv", "--question-column", "Question", "--paraphrase-column", "V3", *READING]
+    process = subprocess.Popen([sys.executable, "-m", "paraqd", "score", *options, "--wide"], env=environment())
+    wait_for(lambda: len(list(Path("out.csv.parts").glob("part-*.jsonl"))) > 1, process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert run(["score", *options, "-q"]) == 2
+    assert "another choice of wide or of several paraphrases" in capsys.readouterr().err
+
+
+def test_the_columns_of_a_pattern_are_named(there, capsys):
+    command = ["score", "bank.csv", "-o", "out.csv", "--question-column", "Question", *READING]
+    assert run([*command, "--paraphrase-column", "v*"]) == 0
+    assert "--paraphrase-column v*: the paraphrases are in the columns V1, V2, V3" in capsys.readouterr().err

@@ -36,7 +36,7 @@ def calibrate(
         typer.Option(
             metavar="NAME",
             help="A column with decisions. Repeat it for several reviewers; pairs on which they differ do not count. "
-            "Default: label, status or accepted.",
+            "Default: label, status, accepted or decision.",
             rich_help_panel=FILES,
         ),
     ] = None,

@@ -11,10 +11,11 @@ import datetime
 import json
 import math
 import re
+import shutil
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -43,7 +44,10 @@ _VERDICTS = (
 )
 _MORE = {"warned": "with warnings", "empty_cells": "empty cells skipped"}
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 _MODIFIED = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
+
+_Cells = tuple[int, tuple[Any, ...]]  # the number and the values of a row
 
 
 @dataclass(frozen=True)
@@ -61,60 +65,105 @@ class SheetCopy:
 
 
 def copy_sheet(path: Path, name: str) -> SheetCopy:
-    """Copy the first sheet that has content to a temporary file, which is removed when the process ends.
+    """Copy the first sheet that has a header and a row to a temporary file, which is removed when the process ends.
 
-    The first row that is not blank contains the column names. Blank rows are left out.
+    The first row that is not blank contains the column names. A column without a name is named by its letter, such as
+    ``C``. Blank rows are left out.
 
     Raises
     ------
     TableError
-        If the workbook is damaged, protected by a password, too large or empty.
+        If the workbook is damaged, protected by a password, too large or empty, or if a formula has no saved value.
 
     """
     _check_archive(path, name)
+
+    with _opened(path, name) as book:
+        copy = _copied(book, name)
+        if _has_formulas(path):
+            with _opened(path, name, formulas=True) as formulas:
+                _check_formulas(book[copy.sheet], formulas[copy.sheet], copy.columns, name)
+        return copy
+
+
+@contextmanager
+def _opened(path: Path, name: str, *, formulas: bool = False) -> Iterator[Any]:
+    """Open a workbook, whose cells contain the values or, if ``formulas`` is True, the formulas."""
     from openpyxl import load_workbook
 
-    with clear_errors(name):
-        try:
-            book = load_workbook(path, read_only=True, data_only=True)
-        except OSError:
-            raise
-        except Exception as error:  # a damaged workbook raises various exceptions
-            raise TableError(f"{name} cannot be read as an Excel file ({reason(error)}); save it again") from None
-    with closing(book):
-        try:
-            return _copied(book, name)
-        except (TableError, OSError):
-            raise
-        except Exception as error:
-            raise TableError(f"{name} cannot be read as an Excel file ({reason(error)}); save it again") from None
+    try:
+        with clear_errors(name), closing(load_workbook(path, read_only=True, data_only=not formulas)) as book:
+            yield book
+    except TableError:
+        raise
+    except Exception as error:  # a damaged workbook raises various exceptions
+        raise TableError(f"{name} cannot be read as an Excel file ({reason(error)}); save it again") from None
 
 
 def _copied(book: Any, name: str) -> SheetCopy:
-    sheets = book.worksheets
-    for sheet in sheets:
-        rows = _filled_rows(sheet)
-        header = next(rows, None)
-        if header is not None:
-            break
-    else:
-        raise EmptyError(f"{name} is empty; {SOME_ROWS}")
-    names = [_name(value) for value in header[1]]
-    width = max(place for place, each in enumerate(names, start=1) if each)
-    columns = check_names(tuple(names[:width]), name)
+    sheet, (first, header), rows = _chosen(book.worksheets, name)
+    titles = [_name(value) for value in header]
+    width = max(place for place, each in enumerate(titles, start=1) if each)
+    columns = check_names(tuple(each or _letter(place) for place, each in enumerate(titles[:width], start=1)), name)
     line = 1
     with tempfile.NamedTemporaryFile("w", prefix="paraqd-", suffix=".jsonl", encoding="utf-8", delete=False) as file:
         atexit.register(Path(file.name).unlink, missing_ok=True)
         for number, values in rows:
             if any(value is not None for value in values[width:]):
-                raise TableError(f"{name}, row {number} has more cells than the header has names; name every column")
+                shown = ", ".join(each for each in titles if each)
+                raise TableError(
+                    f"{name}, row {number} has more cells than the header has names; row {first} ({shown}) must hold "
+                    "the names of all columns"
+                )
             row = dict(zip(columns, chain(map(_value, values[:width]), [None] * width), strict=False))
             file.write("\n" * (number - line) + json.dumps(row, ensure_ascii=False) + "\n")
             line = number + 1
-    if line == 1:
-        raise EmptyError(f"{name} has no rows; {SOME_ROWS}")
-    others = tuple(each.title for each in sheets if each is not sheet)
+    others = tuple(each.title for each in book.worksheets if each is not sheet)
     return SheetCopy(Path(file.name), columns, sheet.title, others)
+
+
+def _chosen(sheets: Sequence[Any], name: str) -> tuple[Any, _Cells, Iterator[_Cells]]:
+    """Return the first sheet that has a header and a row, its header, and its rows."""
+    headers = []
+    for sheet in sheets:
+        rows = _filled_rows(sheet)
+        header, row = next(rows, None), next(rows, None)
+        if header is not None and row is not None:
+            return sheet, header, chain([row], rows)
+        headers += [sheet.title] if header is not None else []
+    if not headers:
+        raise EmptyError(f"{name} is empty; {SOME_ROWS}")
+    which = (
+        f"{name} has no" if len(sheets) == 1 else f"no sheet of {name} ({', '.join(each.title for each in sheets)}) has"
+    )
+    raise EmptyError(f"{which} rows below the column names; {SOME_ROWS}")
+
+
+def _has_formulas(path: Path) -> bool:
+    """Return True if a sheet of a workbook contains a formula."""
+    with zipfile.ZipFile(path) as archive:
+        for each in archive.namelist():
+            if each.startswith("xl/worksheets/"):
+                with archive.open(each) as file:
+                    before = b""
+                    while piece := file.read(1 << 20):
+                        if _FORMULA.search(before + piece):
+                            return True
+                        before = piece[-20:]
+    return False
+
+
+def _check_formulas(values: Any, formulas: Any, columns: Sequence[str], name: str) -> None:
+    """Raise a TableError if a formula has no saved value, because the cell would be read as empty."""
+    formulas.reset_dimensions()
+    for number, (row, made) in enumerate(zip(values.iter_rows(), formulas.iter_rows(), strict=True), start=1):
+        for column, cell, formula in zip(columns, row, made, strict=False):
+            # a formula whose saved value is an empty text has the type "str"
+            if formula.data_type == "f" and cell.value is None and cell.data_type != "str":
+                raise TableError(
+                    f"{name}, row {number}: {column} is a formula without a saved value; open the workbook in Excel "
+                    "and save it"
+                )
 
 
 def _check_archive(path: Path, name: str) -> None:
@@ -138,13 +187,13 @@ def _check_archive(path: Path, name: str) -> None:
         )
 
 
-def _filled_rows(sheet: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
+def _filled_rows(sheet: Any) -> Iterator[_Cells]:
     """Yield the number and the values of each row that is not blank."""
     sheet.reset_dimensions()  # some programs write wrong dimensions
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         if number > MOST_ROWS:  # a damaged or hostile file can claim any number of rows
             raise TableError(f"the sheet {sheet.title!r} claims more than {MOST_ROWS:,} rows; save the workbook again")
-        if any(value is not None and value != "" for value in values):
+        if any(value is not None and str(value).strip() for value in values):
             yield number, values
 
 
@@ -152,10 +201,20 @@ def _name(value: Any) -> str:
     return "" if value is None else str(_value(value)).strip()
 
 
+def _letter(place: int) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return str(get_column_letter(place))
+
+
 def _value(value: Any) -> Any:
     """Return a cell's value as JSON can represent it."""
+    if isinstance(value, str):
+        from openpyxl.utils.escape import unescape
+
+        return _ILLEGAL.sub("\ufffd", unescape(value)) if "_x" in value else value
     if isinstance(value, datetime.datetime | datetime.date | datetime.time | datetime.timedelta):
-        return str(value)
+        return str(value).removesuffix(" 00:00:00")
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -215,7 +274,7 @@ class WorkbookRows:
             longest = max((len(str(row[name])) for row in waiting if row[name] is not None), default=0)
             column.width = min(max(longest, len(name) + 4, _NARROWEST), _WIDEST)
             column.hidden = name in self._hidden
-        self._append(dict(zip(self._columns, self._columns, strict=True)), header=True)
+        self._append({name: _ILLEGAL.sub("\ufffd", name) for name in self._columns}, header=True)
         for row in waiting:
             self._append(row)
 
@@ -278,9 +337,9 @@ def verdict_of(row: Mapping[str, Any]) -> str:
     """
     if row.get("error"):
         return "error"
-    if row.get("decision") in _COLOURS:
-        return str(row["decision"])
-    return {True: "valid", False: "invalid", "true": "valid", "false": "invalid"}.get(row.get("valid", ""), "")
+    if (decision := str(row.get("decision"))) in _COLOURS:
+        return decision
+    return {"true": "valid", "false": "invalid"}.get(str(row.get("valid")).lower(), "")
 
 
 def _kinds(evidence: Any) -> set[str]:
@@ -301,7 +360,7 @@ def open_workbook(
 ) -> Iterator[WorkbookRows]:
     """Open a workbook for writing rows. The same rows produce the same bytes.
 
-    ``summary`` contains the counts for the second sheet (default: a count of the rows), as in `ScoreReport`.
+    ``summary`` contains the counts for the second sheet, as in `ScoreReport` (default: counts of the verdicts).
     """
     from openpyxl import Workbook
 
@@ -365,9 +424,11 @@ def _without_times(source: IO[bytes], target: Path) -> None:
     """Copy a workbook without the times that it contains, so that the same rows produce the same bytes."""
     with zipfile.ZipFile(source) as given, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made:
         for each in given.infolist():
-            content = given.read(each)
-            if each.filename == "docProps/core.xml":
-                content = _MODIFIED.sub(rb"\g<1>1980-01-01T00:00:00Z", content)
             entry = zipfile.ZipInfo(each.filename, _FIXED_TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            made.writestr(entry, content)
+            if each.filename == "docProps/core.xml":
+                made.writestr(entry, _MODIFIED.sub(rb"\g<1>1980-01-01T00:00:00Z", given.read(each)))
+                continue
+            entry.file_size = each.file_size  # a large file needs another header
+            with given.open(each) as content, made.open(entry, "w") as copy:
+                shutil.copyfileobj(content, copy)

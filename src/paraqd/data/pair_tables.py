@@ -1,17 +1,15 @@
-"""Read pairs from tables that have one or several paraphrases in each row."""
+"""Find the pairs in tables that have one or several paraphrases in each row."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from paraqd.data.column_names import DEFAULT_COLUMNS, Columns, listed
-from paraqd.data.formats import Format, TableError
-from paraqd.data.rows import LostRow, Row, numbered
-from paraqd.data.tables import Table, open_table
+from paraqd.data.formats import TableError
+from paraqd.data.rows import LostRow, Row
+from paraqd.data.tables import Table
 from paraqd.parameters import named
 from paraqd.text_check import is_blank, pair_problem
 
@@ -69,106 +67,6 @@ class PairColumns:
         return "" if value is None else str(value).strip()
 
 
-@dataclass(frozen=True)
-class PairRow:
-    """A pair in a table.
-
-    Attributes
-    ----------
-    number : int
-        The row number that a spreadsheet program shows, or the line number in a JSONL file.
-    id : str
-        The row's own id, or an empty string.
-    question, paraphrase : str
-        The texts. If one of them is not a text, ``problem`` says so.
-    paraphrase_column : str
-        The column with the paraphrase.
-    others : mapping
-        The row's other columns, without the question and the paraphrases.
-    problem : str
-        The reason why the pair cannot be scored, or an empty string.
-
-    """
-
-    number: int
-    id: str
-    question: str
-    paraphrase: str
-    paraphrase_column: str
-    others: Mapping[str, Any]
-    problem: str = ""
-
-
-def read_pair_rows(
-    path: str | Path,
-    question_column: str = DEFAULT_COLUMNS.question,
-    paraphrase_columns: Sequence[str] = (DEFAULT_COLUMNS.paraphrase,),
-    encoding: str | None = None,
-    *,
-    id_column: str = DEFAULT_COLUMNS.id,
-    on_empty: Callable[[int, str], None] | None = None,
-) -> Iterator[PairRow]:
-    r"""Yield the pairs in a table, row by row.
-
-    Parameters
-    ----------
-    path : str or Path
-        A CSV, TSV, JSONL, Excel or Parquet file.
-    question_column, id_column : str
-        The columns with the question and its id. The column with the id may be missing.
-    paraphrase_columns : sequence of str
-        The columns with the paraphrases, as in `match_columns`.
-    encoding : str, optional
-        The encoding of a text file that is not UTF-8.
-    on_empty : callable, optional
-        A function that is called with the row number and the column of each empty cell. If there are several
-        paraphrases in a row, empty cells are skipped.
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read, or if a column is missing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "bank.csv"
-    >>> _ = file.write_text("Nr,Question,V1,V2\nQ-1,How many?,How much?,\n")
-    >>> [(pair.number, pair.id, pair.paraphrase) for pair in read_pair_rows(file, "Question", ["V*"], id_column="Nr")]
-    [(2, 'Q-1', 'How much?')]
-
-    """
-    table = open_table(path, encoding=encoding)
-    if table.kind.format is Format.JSONL and table.origin is None:  # later rows can have other columns
-        table = replace(table, columns=tuple(dict.fromkeys(name for row in table.rows() for name in row)))
-    names = pair_columns(table, Columns(question=question_column, id=id_column), paraphrase_columns)
-    return _pair_rows(table, names, on_empty or (lambda number, column: None))
-
-
-def _pair_rows(table: Table, names: PairColumns, on_empty: Callable[[int, str], None]) -> Iterator[PairRow]:
-    texts = {names.question, *names.paraphrases}
-    for number, row in numbered(table.rows()):
-        others = {name: value for name, value in row.items() if name not in texts}
-        filled = names.filled(row)
-        for column in names.paraphrases:
-            if column not in filled and filled != [""]:
-                on_empty(number, column)
-        for column in filled:
-            yield PairRow(
-                number=number,
-                id=names.id_of(row),
-                question=_text(row.get(names.question)),
-                paraphrase=_text(row.get(column)),
-                paraphrase_column=column,
-                others=others,
-                problem=names.problem(row, column),
-            )
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
-
-
 def _is_empty(value: object) -> bool:
     return value is None or (isinstance(value, str) and is_blank(value))
 
@@ -214,7 +112,7 @@ def _refuse(table: Table, name: str, used: Columns) -> None:
                 table.need("paraphrase", part, used)
             shown = listed(table.columns)
             raise TableError(
-                f"{table.name} has no column for {named('paraphrase', part)} (it has: {shown}); name the columns with "
+                f"{table.place} has no column for {named('paraphrase', part)} (it has: {shown}); name the columns with "
                 "the paraphrases"
             )
 
@@ -223,9 +121,9 @@ def match_columns(patterns: Sequence[str], columns: Sequence[str], *, taken: Seq
     """Return the columns that names, comma-separated lists of names, or patterns with a star denote.
 
     A column of exactly that name takes precedence, even if the name contains a comma or a star. Otherwise, case and
-    surrounding spaces are ignored if the name is still unique. A star does not stand for columns in ``taken``, nor for
-    columns that scoring has added beside the paraphrases, such as ``V1_score``. If a part of a list denotes no column,
-    nothing in the list does.
+    surrounding spaces are ignored if the name is still unique. Patterns ignore case as well. A star does not stand for
+    columns in ``taken``, nor for columns that scoring has added beside the paraphrases, such as ``V1_score``. If a part
+    of a list denotes no column, nothing in the list does.
 
     >>> match_columns(["V*"], ["id", "V1", "V2", "V1_score"]), match_columns(["v2, V1"], ["V1", "V2"])
     (('V1', 'V2'), ('V2', 'V1'))
@@ -251,7 +149,7 @@ def _matched(part: str, columns: Sequence[str], taken: Sequence[str]) -> list[st
         return [alike]
     if "*" not in part:
         return []
-    pattern = re.compile(".*".join(map(re.escape, part.strip().split("*"))), re.DOTALL)
+    pattern = re.compile(".*".join(map(re.escape, part.strip().split("*"))), re.DOTALL | re.IGNORECASE)
     added = {f"{column}_{ending}" for column in columns for ending in WIDE}
     free = [column for column in columns if column and column not in taken and column not in added]
     return [column for column in free if pattern.fullmatch(column)]

@@ -88,9 +88,7 @@ def csv_records(table: Table) -> Iterator[tuple[int, int, list[str]]]:
     with open_bytes(table.path, table.kind.packing, table.name) as raw:
         file = _decoded(raw, table, newline="")
         skipped = 1 if table.dialect.hinted else 0
-        plain_tsv = table.kind.format is Format.TSV and not table.dialect.hinted
-        delimiter = "\t" if plain_tsv else table.dialect.delimiter
-        reader = csv.reader(_lines(file, table), delimiter=delimiter, strict=True)
+        reader = csv.reader(_lines(file, table), delimiter=_own_dialect(table).delimiter, strict=True)
         line = skipped
         try:
             if skipped:
@@ -110,6 +108,12 @@ def csv_records(table: Table) -> Iterator[tuple[int, int, list[str]]]:
                     "write it twice inside a quoted text"
                 )
             raise DamagedError(f"{table.name} {problem}") from None
+
+
+def _own_dialect(table: Table) -> Dialect:
+    """Return the dialect of the file itself. The dialect of a TSV table has the separator of a CSV output instead."""
+    plain_tsv = table.kind.format is Format.TSV and not table.dialect.hinted
+    return replace(table.dialect, delimiter="\t") if plain_tsv else table.dialect
 
 
 def csv_columns(table: Table) -> tuple[str, ...] | None:
@@ -143,10 +147,10 @@ def csv_rows(table: Table) -> Iterator[Row]:
 
 def _unmarked(table: Table, record: list[str]) -> list[str]:
     """Return the fields without the apostrophes that mark formulas as text."""
-    return [
-        unmarked(text, for_spreadsheet=table.dialect.for_spreadsheet) if text.startswith("'") else text
-        for text in record
-    ]
+    if not any(text.startswith("'") for text in record):
+        return record
+    for_spreadsheet = _own_dialect(table).for_spreadsheet
+    return [unmarked(text, for_spreadsheet=for_spreadsheet) for text in record]
 
 
 def detected_dialect(table: Table) -> Dialect:
@@ -184,23 +188,24 @@ def detected_dialect(table: Table) -> Dialect:
 def _has_decimal_commas(table: Table) -> bool:
     """Return True if the numbers of a file that is not separated by commas have decimal commas.
 
-    If a file has no such numbers, its form decides: Excel separates columns by semicolons where people write decimal
-    commas.
+    In a file separated by semicolons, one column whose numbers all have commas is enough. If a file has no such
+    numbers, its form decides: Excel separates columns by semicolons where people write decimal commas.
     """
     dialect = table.dialect
     if dialect.delimiter == "," and table.kind.format is not Format.TSV:
         return False
-    commas = points = False
+    commas: set[int] = set()  # the columns with such numbers
+    points: set[int] = set()
     try:
         for _, _, record in islice(csv_records(table), 1, _SAMPLE):
-            for text in record:
+            for place, text in enumerate(record):
                 if len(text) < 25 and not text.isalpha():
-                    commas = commas or _COMMA.fullmatch(text) is not None
-                    points = points or _POINT.fullmatch(text) is not None
+                    commas |= {place} if _COMMA.fullmatch(text) else set()
+                    points |= {place} if _POINT.fullmatch(text) else set()
     except TableError:  # reading the rows will report the damage
         pass
     if commas or points:
-        return commas and not points
+        return bool(commas - points) if dialect.delimiter == ";" else not points
     from_excel = dialect.bom or dialect.hinted or table.encoding not in UTF8
     return from_excel and dialect.delimiter == ";"
 

@@ -90,6 +90,8 @@ class Table:
         The file from which ``path`` was copied. Excel files are copied to JSONL.
     notes : tuple of str
         Remarks about the file, such as the sheets of a workbook that are not read.
+    sheet : str
+        The sheet that is read and those that are not, or an empty string if there is only one.
 
     """
 
@@ -104,6 +106,12 @@ class Table:
     lost: Mapping[int, str] = field(default_factory=dict)
     origin: Path | None = None
     notes: tuple[str, ...] = ()
+    sheet: str = ""
+
+    @property
+    def place(self) -> str:
+        """The file's name, followed by the sheet if the workbook has several."""
+        return f"{self.name} ({self.sheet})" if self.sheet else self.name
 
     def require(self, columns: Columns, roles: Sequence[str] = ("question",)) -> None:
         """Raise a TableError if a column for one of the given roles is missing."""
@@ -117,7 +125,7 @@ class Table:
         """
         if name not in self.columns:
             others = {self.written_as(other) for key, other in vars(columns).items() if key != role}
-            raise TableError(missing_column(self.name, self.columns, role, name, others - {name}))
+            raise TableError(missing_column(self.place, self.columns, role, name, others - {name}))
 
     def written_as(self, name: str) -> str:
         """Return a column name as the file spells it.
@@ -226,7 +234,14 @@ def _open_workbook(table: Table) -> Table:
     dialect = Dialect(bom=True)  # a CSV output should open in Excel
     kind = Kind(Format.JSONL)
     return replace(
-        table, path=copy.path, origin=table.path, kind=kind, columns=copy.columns, dialect=dialect, notes=notes
+        table,
+        path=copy.path,
+        origin=table.path,
+        kind=kind,
+        columns=copy.columns,
+        dialect=dialect,
+        notes=notes,
+        sheet=f"sheet {copy.sheet!r}; not read: {', '.join(others)}" if others else "",
     )
 
 

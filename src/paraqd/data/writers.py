@@ -12,11 +12,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from paraqd.data.excel import open_workbook
 from paraqd.data.formats import (
     STANDARD_INPUT,
+    UTF8,
     Format,
     Kind,
     Packing,
@@ -29,6 +30,9 @@ from paraqd.data.formulas import marked
 from paraqd.errors import OutputExistsError
 from paraqd.files import atomic_write
 from paraqd.parameters import named
+
+if TYPE_CHECKING:
+    from paraqd.data.tables import Table
 
 ROW_GROUP = 16_384  # the number of rows in a Parquet row group, regardless of how many rows are written at a time
 _GROUP_CHARACTERS = 1 << 24  # limits the size of a row group, because it stays in memory until it is complete
@@ -59,6 +63,18 @@ class Dialect:
 
 
 PLAIN = Dialect()
+
+
+def output_dialect(table: Table | None, *, for_excel: bool = False) -> Dialect:
+    """Return the CSV dialect of an output file, which is the dialect of the input file, if there is a single one.
+
+    The output is always UTF-8. If the input is not UTF-8 or has a hint for Excel, the output has a byte-order mark,
+    because the program that wrote the input may otherwise not recognise UTF-8.
+    """
+    if table is None:
+        return replace(PLAIN, bom=for_excel)
+    given = table.dialect
+    return replace(given, bom=for_excel or given.bom or given.hinted or table.encoding not in UTF8, hinted=False)
 
 
 class Writer(Protocol):
@@ -142,10 +158,11 @@ def open_writer(
 
     By default, the extension of the file name determines the kind of file; pass ``kind`` if the name has no such
     extension, as with a temporary file. In a Parquet file, ``metadata`` is stored in the schema as JSON under the key
-    ``paraqd``. Excel files have a second sheet with the counts in ``summary`` (default: a count of the rows) and
+    ``paraqd``. Excel files have a second sheet with the counts in ``summary`` (default: counts of the verdicts) and
     ``metadata``. Other formats ignore both.
     """
     kind = kind or kind_of(path)
+    dialect = replace(dialect, hinted=False)  # an output has no hint, so that its marks must not depend on one
     with ExitStack() as stack:
         if kind.format is Format.PARQUET:
             yield stack.enter_context(_open_parquet(path, schema, metadata))

@@ -13,7 +13,7 @@ from paraqd.data.datasets import questions_file
 from paraqd.data.questions import CHUNK, question_of
 from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
-from paraqd.data.writers import PLAIN
+from paraqd.data.writers import output_dialect
 from paraqd.generators.encoder import DEFAULT_ENCODER
 from paraqd.operators import Recipe, Resources
 from paraqd.operators.apply import Outputs, Question, apply_steps
@@ -310,7 +310,7 @@ def carry_out_job(
         job=lambda parts: replace(job, parts=parts),
         count=count,
         totals=lambda: {"questions": collector.questions, "pairs": collector.written, "recipe": plan.recipe},
-        dialect=PLAIN if inputs.table is None else inputs.table.dialect,
+        dialect=output_dialect(inputs.table),
         beside=True,
     )
     outcome = carry_out(work, output, options)

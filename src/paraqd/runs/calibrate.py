@@ -14,7 +14,7 @@ from paraqd.errors import ArgumentError
 from paraqd.evaluation.suggestion import RIGHT, Suggestion, suggest
 from paraqd.parameters import named
 from paraqd.runs.decide_columns import SCORE, ScoreGroup, groups_in, score_in
-from paraqd.runs.score_rows import DECISION
+from paraqd.runs.score_rows import DECISION, PARAPHRASE_COLUMN
 from paraqd.scoring.signature import decided_again, parts_of
 from paraqd.scoring.verdict import THRESHOLD
 
@@ -111,11 +111,12 @@ def calibrate_file(
     if not files:
         raise ArgumentError("there is no file with decisions: pass at least one")
     wanted = [label_columns] if isinstance(label_columns, str) else list(label_columns)
-    found = _Decisions(columns)
+    found = _Decisions()
     used: dict[str, None] = {}
     for file in files:
         table = open_table(file, encoding=encoding)
-        groups = groups_in(table, score_column)
+        groups = groups_in(table, table.written_as(score_column))
+        texts = table.written_as(columns.question), table.written_as(columns.paraphrase)
         labels = {group: _label_columns(table, group, wanted) for group in groups}
         if not any(labels.values()):
             raise TableError(_no_decisions(table, wanted))
@@ -124,7 +125,7 @@ def calibrate_file(
         for number, row in numbered(table.rows()):
             for group, names in labels.items():
                 if names:
-                    found.add(row, group, names, f"{table.name}, row {number}")
+                    found.add(row, group, names, texts, f"{table.name}, row {number}")
     given = ", ".join(str(file) for file in files)
     if not found.pairs:
         raise TableError(f"{given} has no decided pair with a score: fill in the column {next(iter(used))!r} first")
@@ -160,7 +161,6 @@ class _Pair:
 class _Decisions:
     """The decided pairs, each once."""
 
-    columns: Columns
     pairs: dict[tuple[str, ...], _Pair] = field(default_factory=dict)
     disputed: set[tuple[str, ...]] = field(default_factory=set)
     undecided: int = 0
@@ -169,8 +169,14 @@ class _Decisions:
     _models: set[str] = field(default_factory=set)
     _thresholds: set[str] = field(default_factory=set)
 
-    def add(self, row: Mapping[str, Any], group: ScoreGroup, names: Sequence[str], where: str) -> None:
-        """Add the decision on a pair. ``where`` names the row in messages."""
+    def add(
+        self, row: Mapping[str, Any], group: ScoreGroup, names: Sequence[str], texts: tuple[str, str], where: str
+    ) -> None:
+        """Add the decision on a pair.
+
+        ``names`` are the columns with the decisions, ``texts`` are the columns with the question and the paraphrase,
+        and ``where`` names the row in messages.
+        """
         decisions = {decision for name in names if (decision := accepted_in(row.get(name), name, where)) is not None}
         if not decisions:
             self.undecided += 1
@@ -182,9 +188,8 @@ class _Decisions:
         if line := str(row.get("signature") or ""):
             self._models.add(decided_again(line, THRESHOLD))
             self._thresholds.add(parts_of(line).get("threshold", ""))
-        question, paraphrase = row.get(self.columns.question), row.get(self.columns.paraphrase)
+        question, paraphrase = row.get(texts[0]), row.get(_paraphrase_column(row, group, texts[1]))
         known = question is not None and (paraphrase is not None or group.wide)
-        paraphrase = row.get(group.score.removesuffix(f"_{SCORE}")) if group.wide else paraphrase
         key = (str(question), str(paraphrase)) if known else (where, group.score)
         pair = _Pair(str(question) if question is not None else where, score, True in decisions)
         if key in self.disputed:
@@ -213,6 +218,14 @@ class _Decisions:
             return float(next(iter(self._thresholds), "") or THRESHOLD)
         except ValueError:
             return THRESHOLD
+
+
+def _paraphrase_column(row: Mapping[str, Any], group: ScoreGroup, default: str) -> str:
+    """Return the column that contains the paraphrase of a scored row."""
+    if group.wide:
+        return group.score.removesuffix(f"_{SCORE}")
+    named_in_row = str(row.get(PARAPHRASE_COLUMN) or "")
+    return named_in_row if named_in_row in row else default
 
 
 def accepted_in(value: object, column: str, where: str) -> bool | None:

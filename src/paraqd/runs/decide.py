@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -11,11 +11,20 @@ from typing import Any, Unpack
 from paraqd.data.formats import Format, TableError, kind_of
 from paraqd.data.rows import numbered
 from paraqd.data.tables import Row, Table
-from paraqd.data.writers import PLAIN, Schema
+from paraqd.data.writers import Schema, output_dialect
 from paraqd.errors import ArgumentError
 from paraqd.parameters import named
 from paraqd.runs.column_types import jsonable, plain_value, typed
-from paraqd.runs.decide_columns import SCORE, ScoreGroup, decision_before, evidence_in, groups_in, placed, score_in
+from paraqd.runs.decide_columns import (
+    ERROR,
+    SCORE,
+    ScoreGroup,
+    decision_before,
+    evidence_in,
+    groups_in,
+    placed,
+    score_in,
+)
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
@@ -23,7 +32,7 @@ from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
 from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, look_at
 from paraqd.runs.score_rows import CHUNK, DECISION, NAMED_ROWS, VERDICTS, Counts, decision_of
-from paraqd.runs.survey import Inputs
+from paraqd.runs.survey import Inputs, check_cells
 from paraqd.scoring.decisions import Band, Review, band_for, decide
 from paraqd.scoring.signature import decided_again, parts_of
 from paraqd.scoring.verdict import THRESHOLD
@@ -132,7 +141,7 @@ def decide_file(
         groups[table.name] = groups_in(table, score_column)
 
     inputs = look_at(place, output, options, check=check, least=CHUNK)
-    _check_decisions(inputs)
+    _check_decisions(inputs, (group for each in groups.values() for group in each))
     if threshold is None or review is True:
         signature = _signature(inputs, place.given)
         threshold = threshold if threshold is not None else _threshold_in(signature)
@@ -145,6 +154,8 @@ def decide_file(
     else:
         band = band_for(review, "", threshold)
     target = None if output.file is None else kind_of(output.file).format
+    if target is Format.XLSX:
+        check_cells(inputs)
     schema = _schema(inputs, groups, band)
     if target is not None and target is not Format.PARQUET:  # text files have no types
         added = {name: kind for each in groups.values() for group in each for name, kind in group.types.items()}
@@ -175,7 +186,7 @@ def decide_file(
         totals=sums.to_dict,
         summary=lambda: {"rows": sums.counts["rows"], **sums.to_dict()},
         join=lambda pieces: _joined(job, pieces, schema, inputs, target),
-        dialect=PLAIN if inputs.table is None else inputs.table.dialect,
+        dialect=output_dialect(inputs.table),
     )
     outcome = carry_out(work, output, options)
     return DecideReport(
@@ -200,18 +211,21 @@ def _schema(inputs: Inputs, groups: Mapping[str, Sequence[ScoreGroup]], band: Ba
     return {name: kinds[name] for name in placed(list(inputs.types), every, decided=band is not None)}
 
 
-def _check_decisions(inputs: Inputs) -> None:
-    """Raise a TableError if a column ``decision`` contains other words than ours, because it would be replaced."""
-    if DECISION not in inputs.types:
+def _check_decisions(inputs: Inputs, groups: Iterable[ScoreGroup]) -> None:
+    """Raise a TableError if a column that would be replaced contains other words than scoring writes."""
+    words = {name: known for group in groups for name, known in group.words.items() if name in inputs.types}
+    if not words:
         return
     for piece in inputs.pieces:
-        for row in inputs.reader.rows(piece, [DECISION]):
-            given = str(row.get(DECISION) or "").strip()
-            if given and given.lower() not in VERDICTS:
-                raise TableError(
-                    f"the column {DECISION!r} of {inputs.source.shown(piece.file)} contains {given!r}, which scoring "
-                    "does not write: rename the column, because it would be replaced"
-                )
+        for row in inputs.reader.rows(piece, list(words)):
+            for name, known in words.items():
+                value = row.get(name)
+                given = "" if value is None else str(value).strip()
+                if given and given.lower() not in known:
+                    raise TableError(
+                        f"the column {name!r} of {inputs.source.shown(piece.file)} contains {given!r}, which scoring "
+                        "does not write: rename the column, because it would be replaced"
+                    )
 
 
 def _signature(inputs: Inputs, source: str) -> str:
@@ -275,7 +289,7 @@ class DecideJob:
             if not group.wide or group.valid in row:
                 cells[group.valid] = record.get("valid")
             if group.wide or self.band is not None or group.decision in row:
-                cells[group.decision] = record.get(DECISION)
+                cells[group.decision] = record.get(DECISION) or (ERROR if group.wide else None)
         if signature := row.get("signature"):
             cells["signature"] = decided_again(str(signature), self.threshold, str(self.band or ""))
         return cells

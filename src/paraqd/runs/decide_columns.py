@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paraqd.data.numbers import read_number
 from paraqd.data.tables import Table
 from paraqd.runs.score_rows import DECISION, VERDICTS
 
 SCORE = "score"
+ERROR = "error"  # the decision beside a paraphrase that could not be scored
+# spreadsheet programs write true and false in the user's language
+_TRUTHS = {
+    **dict.fromkeys(("true", "wahr", "vrai", "verdadero", "vero"), "valid"),
+    **dict.fromkeys(("false", "falsch", "faux", "falso"), "invalid"),
+}
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,11 @@ class ScoreGroup:
     def types(self) -> dict[str, type]:
         """The columns with their types."""
         return {self.score: float, self.valid: bool, self.decision: str}
+
+    @property
+    def words(self) -> dict[str, Collection[str]]:
+        """The columns that follow from the score, with the words that they can contain."""
+        return {self.valid: _TRUTHS.keys(), self.decision: (*VERDICTS, ERROR)}
 
 
 def groups_in(table: Table, score_column: str = SCORE) -> tuple[ScoreGroup, ...]:
@@ -62,7 +74,9 @@ def placed(names: Sequence[str], groups: Sequence[ScoreGroup], *, decided: bool)
 
 
 def score_in(row: Mapping[str, Any], group: ScoreGroup) -> tuple[float | None, str]:
-    """Return the score in a row, or None and the reason why it cannot be used. An empty score of a wide group is None.
+    """Return the score in a row, or None and the reason why it cannot be used.
+
+    There is no reason if a wide group has no score because its cell has no paraphrase.
 
     >>> score_in({"score": "0,75"}, ScoreGroup("score", "valid", "decision"))
     (0.75, '')
@@ -72,10 +86,12 @@ def score_in(row: Mapping[str, Any], group: ScoreGroup) -> tuple[float | None, s
     value = row.get(group.score)
     text = "" if value is None else str(value).strip()
     if not text:
-        why = "" if group.wide else " ".join(str(row.get("error") or "").split()) or "no score"
-        return None, why
+        if group.wide and str(row.get(group.decision) or "").strip().lower() != ERROR:
+            return None, ""
+        why = f"{group.score.removesuffix(SCORE)}why" if group.wide else "error"
+        return None, " ".join(str(row.get(why) or "").split()) or "no score"
     try:
-        score = float(text.replace(",", ".", 1))  # spreadsheets of many countries write a comma
+        score = read_number(text, ",")  # spreadsheets of many countries write a comma
     except ValueError:
         score = math.nan
     if isinstance(value, bool) or not -1 <= score <= 1:
@@ -99,4 +115,4 @@ def decision_before(row: Mapping[str, Any], group: ScoreGroup) -> str:
     if given in VERDICTS:
         return given
     valid = row.get(group.valid)
-    return {"true": "valid", "false": "invalid"}.get("" if valid is None else str(valid).strip().lower(), "")
+    return _TRUTHS.get("" if valid is None else str(valid).strip().lower(), "")

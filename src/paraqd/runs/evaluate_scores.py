@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paraqd.data.pairs import Pair, read_pairs
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Dialect, open_table
-from paraqd.data.writers import write_rows
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, open_table
+from paraqd.data.writers import output_dialect, write_rows
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.report import Scored
 from paraqd.scoring.signature import decided_again
@@ -98,7 +98,7 @@ def write_scores(out: str | Path, source: str, pairs: Sequence[Pair], scored: Sc
 
     A CSV file has the same separator as the input file.
     """
-    dialect = open_table(source, encoding=encoding).dialect if _is_file(source) else Dialect()
+    dialect = output_dialect(open_table(source, encoding=encoding) if _is_file(source) else None)
     rows = (
         {
             "id": pair.id,

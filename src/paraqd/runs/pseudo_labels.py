@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from paraqd.data.formats import TableError
 from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table, row_id
-from paraqd.data.writers import PLAIN
+from paraqd.data.writers import output_dialect
 from paraqd.generators.encoder import DEFAULT_ENCODER, EncoderError, load_encoder
 from paraqd.generators.runtime import check_device
 from paraqd.operators.plan import AugmentError
@@ -286,7 +286,7 @@ def pseudo_label_file(
         job=lambda parts: replace(job, parts=parts),
         count=lambda piece, facts: counter.include(facts, piece.index, place.shown(piece.file) if piece.file else ""),
         totals=lambda: counter.statistics().to_dict(),
-        dialect=PLAIN if inputs.table is None else inputs.table.dialect,
+        dialect=output_dialect(inputs.table),
         beside=True,
     )
     outcome = carry_out(work, output, options)

@@ -110,7 +110,7 @@ class Work:
     counts, in any order. At the end, ``totals`` returns the total counts, and ``problems`` returns the reasons why the
     run cannot be marked as finished. ``join`` turns the rows of the parts into the rows of an output file. If
     ``beside`` is True, a record of how the output file was produced is written to ``OUT.meta.json``. ``summary``
-    returns the counts for the second sheet of an Excel file (default: a count of the rows that were written).
+    returns the counts for the second sheet of an Excel file (default: counts of the verdicts in the rows).
     """
 
     command: str

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 
 from paraqd.data.formats import Format, TableError, kind_of
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
-from paraqd.data.writers import PLAIN, Dialect, Schema
+from paraqd.data.writers import Schema, output_dialect
 from paraqd.model_folder import is_shipped
 from paraqd.parameters import named
 from paraqd.runs.column_types import jsonable, plain_value, typed
@@ -29,12 +29,10 @@ from paraqd.runs.score_rows import (
     Counts,
     PairScorer,
 )
-from paraqd.runs.survey import Inputs
+from paraqd.runs.survey import Inputs, check_cells
 from paraqd.scoring.decisions import Band, Review, band_for
 
 __all__ = ["ErrorRow", "Model", "ScoreReport", "ScoredRow", "score_file"]
-
-UTF8 = ("utf-8", "utf-8-sig")
 
 
 class ErrorRow(NamedTuple):
@@ -54,9 +52,9 @@ class ScoreReport:
     pairs with warnings. ``review`` is the number of pairs for review, which count neither as valid nor as invalid, and
     ``band`` is their band. ``empty_cells`` is the number of cells that were skipped because they have no paraphrase.
     ``faults`` counts the invalid pairs by kind of evidence, the most common kind first. ``error_rows`` lists up to a
-    thousand rows that could not be scored. ``damage`` contains one line for each row group that
-    cannot be read, and ``problems`` one line for each file that cannot be read to its end. ``resumed`` is the number of
-    rows that an earlier run had already finished.
+    thousand rows that could not be scored. ``damage`` contains one line for each row group that cannot be read, and
+    ``problems`` one line for each file that cannot be read to its end. ``resumed`` is the number of rows that an
+    earlier run had already finished.
     """
 
     source: str
@@ -131,10 +129,10 @@ def score_file(
     r"""Score every pair in a file, or in a folder of files, and write the rows with their verdicts.
 
     The rows and their order are unchanged; if a row has several paraphrases, it is repeated for each of them. The
-    columns ``score``, ``valid``, ``evidence``, ``warnings``, ``error`` and
-    ``signature`` are added. A file output is written atomically when all rows have been scored. A folder output
-    consists of Parquet files, its parts. If a call is interrupted, even by ``kill -9``, repeat the call to resume the
-    work. The output does not depend on the engine or the number of workers.
+    columns ``score``, ``valid``, ``evidence``, ``warnings``, ``error`` and ``signature`` are added. A file output is
+    written atomically when all rows have been scored. A folder output consists of Parquet files, its parts. If a call
+    is interrupted, even by ``kill -9``, repeat the call to resume the work. The output does not depend on the engine or
+    the number of workers.
 
     Parameters
     ----------
@@ -231,6 +229,8 @@ def score_file(
     patterns = tuple(paraphrase_columns)
     names = ScoreColumns(columns, why, overwrite_columns, band is not None, paraphrases=patterns, wide=wide)
     inputs = look_at(place, output, options, check=names.check, least=CHUNK, keep_going=keep_going, offer=True)
+    if target is Format.XLSX:
+        check_cells(inputs)
     for line in names.notes():
         options.get("say", ignore)(line)
     counts = _Sums()
@@ -244,6 +244,8 @@ def score_file(
     else:  # the parts of a file output contain only verdicts
         settings |= {"form_of_verdicts": list(RECORD)}
     settings |= {} if band is None else {"band_for_review": str(band)}
+    if any(found.several for found in names.found.values()):  # empty cells are skipped, so the parts are different
+        settings |= {"choice_to_skip_empty_cells": True}
     settings |= {"encoding": options.get("encoding"), **({"choice_to_keep_going": True} if keep_going else {})}
     job = ScoreJob(
         reader=replace(inputs.reader, lenient=True),
@@ -270,7 +272,7 @@ def score_file(
         totals=lambda: {**counts.to_dict(), "signature": job.signature},
         problems=lambda: counts.unread,
         join=lambda pieces: counts.counting(_joined(job, pieces, schema, inputs, target, job.signature)),
-        dialect=_dialect(inputs, for_excel=for_excel),
+        dialect=output_dialect(inputs.table, for_excel=for_excel),
         summary=lambda: {**counts.to_dict(), "threshold": loaded.threshold},
     )
     outcome = carry_out(work, output, options)
@@ -385,16 +387,3 @@ def _joined(
                     yield {name: plain_value(full.get(name)) for name in schema}
         if next(records, None) is not None:
             raise RuntimeError(f"a part has more verdicts than {file} has pairs")
-
-
-def _dialect(inputs: Inputs, *, for_excel: bool) -> Dialect:
-    """Return the CSV dialect of the output file, which is the dialect of the input file.
-
-    The output is always UTF-8. If the input is not UTF-8 or has a hint for Excel, the output has a byte-order mark,
-    because the program that wrote the input may otherwise not recognise UTF-8.
-    """
-    table = inputs.table
-    if table is None:
-        return replace(PLAIN, bom=for_excel)
-    marked = for_excel or table.dialect.bom or table.dialect.hinted or table.encoding not in UTF8
-    return replace(table.dialect, bom=marked, hinted=False)

@@ -96,6 +96,9 @@ class ScoreColumns:
     def notes(self) -> list[str]:
         """Return one-line remarks about the columns."""
         lines = []
+        patterns = ", ".join(name for name in self.paraphrases if "*" in name)
+        if patterns and any(names.several for names in self.found.values()):
+            lines.append(f"{named('paraphrase', patterns)}: the paraphrases are in the columns {', '.join(self.used)}")
         alike = Counter(self.variants[name] for name in sorted(self.variants))
         for names, count in alike.items():
             first = min(name for name, other in self.variants.items() if other == names)

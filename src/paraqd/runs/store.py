@@ -49,6 +49,7 @@ _NAMES = {
     "choice_of_stand-ins": "another choice of stand-ins",
     "choice_to_keep_going": "another choice of keep_going",
     "form_of_verdicts": "verdicts in an older form",
+    "choice_to_skip_empty_cells": "another choice of wide or of several paraphrases",
     "choice_of_rows": "another choice of rows (only)",
     "version": "another version of paraqd",
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from paraqd.data.excel import LONGEST_CELL
 from paraqd.data.formats import (
     DamagedError,
     EmptyError,
@@ -20,13 +21,13 @@ from paraqd.data.formats import (
     kind_of,
     not_regular,
 )
-from paraqd.data.rows import LostRow
+from paraqd.data.rows import LostRow, numbered
 from paraqd.data.tables import Table, open_table
 from paraqd.files import sha256_of
 from paraqd.parameters import named
 from paraqd.plural import counted
 from paraqd.progress import Progress, silent
-from paraqd.runs.column_types import ValueKinds, types_in
+from paraqd.runs.column_types import ValueKinds, plain_value, types_in
 from paraqd.runs.locations import Entry, Location
 from paraqd.runs.pieces import LEAST_ROWS, Piece, Reader, cuts, even_cuts, opened_parquet, rows_of_a_part
 
@@ -202,6 +203,20 @@ def survey(
         notes += (of_files(remarks[0], len(remarks)),)
     hashed = alone and isinstance(files[0].entry.state, str)
     return Inputs(source, tuple(files), pieces, _common_types(files), size, notes, hashed)
+
+
+def check_cells(inputs: Inputs) -> None:
+    """Raise a TableError if a text is too long for an Excel file, so that the work is not done in vain."""
+    reader = replace(inputs.reader, lenient=True)
+    for piece in inputs.pieces:
+        for number, row in numbered(reader.rows(piece), piece.start + 1):
+            for name, value in row.items():
+                text = plain_value(value)
+                if isinstance(text, str) and len(text) > LONGEST_CELL:
+                    raise TableError(
+                        f"{inputs.source.shown(piece.file)}, row {number}: the column {name!r} has {len(text):,} "
+                        f"characters, and an Excel cell holds {LONGEST_CELL:,}; choose .csv or .jsonl for the output"
+                    )
 
 
 def of_files(line: str, count: int) -> str:

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.formats import EmptyError, TableError
+from paraqd.data.numbers import read_number
 from paraqd.data.rows import numbered
 from paraqd.data.tables import Columns, LostRow, Row, Table, open_table
 from paraqd.parameters import named
+from paraqd.runs.score_rows import PARAPHRASE_COLUMN
 
 VALID, REVIEW, INVALID, ERROR = DECISIONS = ("valid", "review", "invalid", "error")
-PARAPHRASE_COLUMN = "paraphrase_column"  # names the column of the paraphrase where a row has several
 _WORDS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False, "wahr": True, "falsch": False}
 _THRESHOLD = re.compile(r"\|threshold:(-?[\d.]+)")
 _BAND = re.compile(r"\|review:(-?[\d.]+),(-?[\d.]+)")
@@ -178,7 +179,7 @@ def _number(value: object, where: str = "") -> float | None:
     if not text:
         return None
     try:
-        number = float(text.replace(",", "."))
+        number = read_number(text, ",")
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
