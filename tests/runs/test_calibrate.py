@@ -136,3 +136,10 @@ def test_copies_in_a_file_with_a_row_for_each_paraphrase(tmp_path):
         del row["paraphrase"]
     report = calibrate_file(write(tmp_path / "a.csv", [*rows, rows[0], rows[3]]))
     assert (report.suggestion.decided, report.repeated) == (120, 2)
+
+
+@pytest.mark.parametrize("options", [{}, {"label_columns": "label"}])
+def test_a_wide_file_needs_a_column_of_decisions_for_each_score(tmp_path, options):
+    (tmp_path / "wide.csv").write_text("question,V1,V1_score,V1_decision,label\nHow many?,How much?,0.9,valid,accept\n")
+    with pytest.raises(TableError, match="each needs its own column with decisions, such as 'V1_label'"):
+        calibrate_file(tmp_path / "wide.csv", **options)

@@ -264,9 +264,15 @@ def _default_columns(table: Table, group: ScoreGroup, stem: str) -> Iterator[str
 
 
 def _no_decisions(table: Table, wanted: Sequence[str]) -> str:
+    wide = next((name for name in table.columns if name.endswith(f"_{SCORE}")), None)
+    if wide is not None and SCORE not in table.columns:
+        needed = wide.removesuffix(SCORE) + (wanted[0] if wanted else NAMES[0])
+        return (
+            f"{table.name} has scores for several paraphrases per row, so each needs its own column with decisions, "
+            f"such as {needed!r}"
+        )
     if wanted:
-        missing = next(name for name in wanted if table.written_as(name) not in table.columns)
-        return f"{table.name} has no column {missing!r} (it has: {', '.join(table.columns)})"
+        return f"{table.name} has no column {wanted[0]!r} (it has: {', '.join(table.columns)})"
     return (
         f"{table.name} has no column with a person's decisions: add a column {NAMES[0]!r} with accept or reject, or "
         f"name the column with {named('label', 'NAME')}"
