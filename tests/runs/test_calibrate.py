@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from paraqd import ParaqdError, calibrate_file
+from paraqd.data.formats import TableError
 from paraqd.scoring.verdict import score_of
 
 
