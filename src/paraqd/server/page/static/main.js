@@ -4,6 +4,7 @@ import { readAddress } from "./address.js";
 import { button, h, replace } from "./dom.js";
 import { forgetProject, showStart } from "./header.js";
 import { isPassing } from "./api.js";
+import { outbox } from "./outbox.js";
 import { Review, viewOf } from "./review.js";
 import { Start } from "./start.js";
 
@@ -49,4 +50,5 @@ document.addEventListener("click", (event) => {
   main.focus({ preventScroll: true });
   void show();
 });
+outbox.retry(); // what an earlier visit left
 void show();
