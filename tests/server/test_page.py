@@ -343,9 +343,10 @@ def test_a_note_after_a_decision_that_is_on_its_way(page, server):
     project = begin(page, server, "Slow")
     held = []
     page.route(DECISIONS, lambda route: route.continue_() if held else held.append(route))
-    page.keyboard.press("a")
-    expect(page.locator(".saving")).to_have_text("Saving…")
+    with page.expect_request(DECISIONS):
+        page.keyboard.press("a")
     write_note(page, "why not?")
+    expect(page.locator(".saving")).to_have_text("Saving…")
     held[0].continue_()
     saved(page)
     assert vote_and_note(server, project, 1) == ("accept", "why not?")

@@ -50,9 +50,10 @@ export class Review {
     this.build();
   }
 
-  /** Show a project. Return the review, or null if it cannot be shown. */
-  static async start(main, view) {
+  /** Show a project. Return the review, or null if somebody went elsewhere before the project was here. */
+  static async start(main, view, isWanted) {
     const project = await api.project(view.project);
+    if (!isWanted()) return null;
     const review = new Review(main, project, view);
     review.setProject(project);
     review.filters.setView(view);
