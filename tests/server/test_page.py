@@ -296,6 +296,203 @@ def test_no_decision_is_lost_when_the_server_is_killed(browser, tmp_path):
     server.stop()
 
 
+DECISIONS = "**/decisions"
+
+
+@pytest.fixture
+def troubled(browser, server):
+    """Open a page whose requests may fail. The browser reports those."""
+    with page_of(browser, server) as page:
+        page.watch.errors = Ignored()
+        yield page
+
+
+def begin(page, server, name, count=8):
+    project = server.create([pair(n) for n in range(count)], name=name)
+    open_project(page, server, project)
+    expect(title(page)).to_have_text("Pair 1")
+    return project
+
+
+def not_saved(page, count):
+    expect(page.locator(".saving")).to_contain_text(f"Not saved: {count} decision")
+
+
+def reconnect(page):
+    page.unroute(DECISIONS)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    saved(page)
+
+
+def toast(page, text):
+    expect(page.locator(".toast").last).to_have_text(text)
+
+
+def write_note(page, text):
+    page.keyboard.press("n")
+    page.keyboard.type(text)
+    page.keyboard.press("Escape")
+
+
+def vote_and_note(server, project, n):
+    found = server.get(project, f"/pairs/{n}")
+    return found["my_vote"], found["note"]
+
+
+def test_a_note_after_a_decision_that_is_on_its_way(page, server):
+    project = begin(page, server, "Slow")
+    held = []
+    page.route(DECISIONS, lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request(DECISIONS):
+        page.keyboard.press("a")
+    write_note(page, "why not?")
+    expect(page.locator(".saving")).to_have_text("Saving…")
+    held[0].continue_()
+    saved(page)
+    assert vote_and_note(server, project, 1) == ("accept", "why not?")
+
+
+def test_a_note_on_a_decision_that_is_not_saved(troubled, server):
+    project = begin(troubled, server, "Note later")
+    troubled.route(DECISIONS, lambda route: route.abort())
+    press(troubled, "a", 2)
+    with troubled.expect_response("**/pairs?*"):  # the list comes again, without the decision
+        pass
+    press(troubled, "k", 1)
+    expect(troubled.locator(".decided .status")).to_have_text("Accepted")
+    write_note(troubled, "still the same")
+    not_saved(troubled, 2)
+    troubled.reload()
+    expect(title(troubled)).to_have_text("Pair 1")
+    write_note(troubled, "!")
+    not_saved(troubled, 3)
+    reconnect(troubled)
+    vote, note = vote_and_note(server, project, 1)
+    assert (vote, sorted(note)) == ("accept", sorted("still the same!"))
+
+
+def test_a_note_by_somebody_without_a_name_is_kept(browser, server):
+    project = server.create([pair(1)], name="Nameless")
+    with page_of(browser, server, reviewer="") as page:
+
+        def give_no_name():
+            expect(page.get_by_label("Your name")).to_be_visible()
+            page.keyboard.press("Escape")
+            expect(page.get_by_role("dialog")).to_have_count(0)
+
+        page.goto(f"{server.address}/?project={project}&pair=1")
+        give_no_name()
+        expect(title(page)).to_have_text("Pair 1")
+        write_note(page, "ask Ravi")
+        give_no_name()
+        page.reload()
+        give_no_name()
+        expect(page.get_by_label("Note")).to_have_value("ask Ravi")
+
+
+def test_a_decision_whose_answer_is_lost_is_one_step(troubled, server):
+    project = begin(troubled, server, "Lost answer")
+    asked = []
+
+    def lose_the_first_answer(route):
+        asked.append(route.fetch())
+        if len(asked) == 1:
+            route.abort()
+        else:
+            route.fulfill(response=asked[-1])
+
+    troubled.route(DECISIONS, lose_the_first_answer)
+    press(troubled, "a", 2)
+    saved(troubled)
+    assert len(asked) == 2
+    assert len(server.get(project, "/log")["events"]) == server.get(project)["undo"] == 1
+
+
+def test_undo_without_a_connection_takes_back_only_what_was_never_sent(troubled, server):
+    project = begin(troubled, server, "Undo offline")
+    troubled.route(DECISIONS, lambda route: route.abort())
+    press(troubled, "a", 2)
+    press(troubled, "r", 3)
+    troubled.keyboard.press("k")
+    troubled.keyboard.press("u")
+    toast(troubled, "Taken back before it was saved: pair 2")
+    expect(troubled.locator(".people")).to_be_hidden()  # nobody decided
+    troubled.keyboard.press("u")  # the first decision was sent, and perhaps saved
+    toast(troubled, "Wait until your decisions are saved.")
+    not_saved(troubled, 1)
+    reconnect(troubled)
+    assert statuses(server, project) == {1: "accepted"}
+    troubled.keyboard.press("u")
+    toast(troubled, "Undone: pair 1")
+
+
+def test_a_refusal_by_something_else_than_the_server_keeps_the_decision(troubled, server):
+    project = begin(troubled, server, "Proxy")
+    troubled.route(DECISIONS, lambda route: route.fulfill(status=403, content_type="text/html", body="<h1>No</h1>"))
+    press(troubled, "a", 2)
+    not_saved(troubled, 1)
+    troubled.unroute(DECISIONS)
+    troubled.route(DECISIONS, lambda route: route.fulfill(status=200, content_type="text/html", body="<h1>Hi</h1>"))
+    troubled.get_by_role("button", name="Retry").click()
+    not_saved(troubled, 1)
+    reconnect(troubled)
+    assert statuses(server, project) == {1: "accepted"}
+
+
+def test_a_refusal_by_the_server_ends_the_decision(troubled, server):
+    project = begin(troubled, server, "Refused")
+    answer = {"error": {"code": "not_found", "message": "The project has no pair 1.", "details": None}}
+    troubled.route(DECISIONS, lambda route: route.fulfill(status=404, json=answer))
+    troubled.keyboard.press("a")
+    toast(troubled, "The decision on pair 1 was not saved: The project has no pair 1.")
+    saved(troubled)
+    assert statuses(server, project) == {}
+
+
+def test_another_project_is_opened_before_decisions_are_saved(troubled, server):
+    second = server.create([pair(n) for n in range(8)], name="Opened second")
+    first = begin(troubled, server, "Opened first")
+    troubled.route(DECISIONS, lambda route: route.abort())
+    press(troubled, "a", 2)
+    press(troubled, "r", 3)
+    troubled.get_by_role("link", name="all projects").click()
+    troubled.get_by_role("link", name="Opened second").click()
+    expect(troubled.locator(".project-name")).to_have_text("Opened second")
+    not_saved(troubled, 2)
+    troubled.keyboard.press("u")  # not the other project's decision
+    toast(troubled, "Wait until your decisions are saved.")
+    not_saved(troubled, 2)
+    troubled.evaluate("document.querySelectorAll('.toast').forEach((toast) => toast.remove())")
+    troubled.get_by_role("button", name="Decide all").click()
+    toast(troubled, "Wait until your decisions are saved.")
+    sent = len([url for url in troubled.watch.requests if url.endswith("/decisions")])
+    reconnect(troubled)
+    assert statuses(server, first) == {1: "accepted", 2: "rejected"}
+    assert statuses(server, second) == {}
+    assert len([url for url in troubled.watch.requests if url.endswith("/decisions")]) <= sent + 3
+    expect(troubled.locator(".decided-text")).to_have_text("0 of 8 decided")
+
+
+def test_a_decision_that_comes_just_after_the_last_one_was_sent(page, server):
+    project = begin(page, server, "Just after")
+    page.evaluate(
+        """async (project) => {
+            const { outbox } = await import("/static/outbox.js");
+            const add = (pair) => outbox.add({ project, pair, decision: "accept", reviewer: "Meera" });
+            const request = navigator.locks.request.bind(navigator.locks);
+            navigator.locks.request = async (...given) => {
+                await request(...given);
+                navigator.locks.request = request;
+                add(2);
+            };
+            add(1);
+        }""",
+        project,
+    )
+    expect(page.locator(".decided-text")).to_have_text("2 of 8 decided")
+    saved(page)
+
+
 # --- several people -------------------------------------------------------------------------------
 
 
@@ -384,6 +581,12 @@ def test_sign_in(browser, tmp_path):
         expect(page.get_by_text("No projects yet")).to_be_visible()
         page.reload()
         expect(page.get_by_text("No projects yet")).to_be_visible()
+        page.get_by_label("Question").fill(pair(1)[0])
+        page.get_by_label("Paraphrases").fill(pair(1)[1])
+        page.get_by_role("button", name="Check", exact=True).click()
+        page.get_by_role("button", name="More about").click()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_label("Key", exact=True)).to_be_visible()
     server.stop()
 
 

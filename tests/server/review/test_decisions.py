@@ -1,8 +1,10 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sqlalchemy import select
 
 from paraqd.server.errors import ServerError
-from paraqd.server.review.decisions import decide_all, read_log, redo, undo
+from paraqd.server.review.decisions import decide, decide_all, read_log, redo, undo
 from paraqd.server.review.errors import Conflict, NotFound
 from paraqd.server.review.filters import Filter
 from paraqd.server.review.pairs import get_pair
@@ -128,6 +130,43 @@ def test_a_bulk_decision_on_another_number_of_pairs_is_refused(database, make):
         decide_all(database, project, "Ann", INVALID, "reject", expected=2)
     assert caught.value.details == {"matches": 3}
     assert get_project(database, project, "Ann")["undo"] == 0
+
+
+def test_a_request_that_is_sent_again_is_one_step(database, make, vote):
+    project = make()
+    first = decide(database, project, "Ann", 1, "accept", "good", request="a.1")
+    assert decide(database, project, "Ann", 1, "accept", "good", request="a.1") == first
+    assert decide(database, project, "Ben", 1, "reject", request="a.1")["undo"] == 1  # another reviewer's key
+    assert decide(database, make(), "Ann", 1, "reject", request="a.1")["undo"] == 1  # another project's key
+    assert decide(database, project, "Ann", 1, "accept", request="a.2")["undo"] == 2
+    assert vote(project, "Ann", 1)["undo"] == vote(project, "Ann", 1)["undo"] - 1  # without keys, each is a step
+
+
+def test_a_late_repeat_does_not_win_over_newer_steps(database, make, vote):
+    project = make()
+    decide(database, project, "Ann", 1, "accept", request="a.1")
+    vote(project, "Ann", 1, "reject", "on second thought")
+    late = decide(database, project, "Ann", 1, "accept", request="a.1")
+    assert (late["pair"]["my_vote"], late["pair"]["note"]) == ("reject", "on second thought")
+    undo(database, project, "Ann")
+    undo(database, project, "Ann")
+    late = decide(database, project, "Ann", 1, "accept", request="a.1")
+    assert (late["pair"]["my_vote"], late["undo"], late["redo"]) == (None, 0, 2)  # it stays undone
+
+
+def test_repeats_at_the_same_time_are_one_step(database, make):
+    project = make(score=False)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: decide(database, project, "Ann", 1, "accept", request="a.1"), range(16)))
+    assert {answer["undo"] for answer in answers} == {1}
+    assert len(read_log(database, project)["events"]) == 1
+
+
+def test_a_bulk_decision_that_is_sent_again_is_one_step(database, make):
+    project, waiting = make(), Filter(status=("open",))
+    first = decide_all(database, project, "Ann", waiting, "reject", expected=6, request="b.1")
+    again = decide_all(database, project, "Ann", waiting, "reject", expected=6, request="b.1")  # now none is open
+    assert first == again == {"changed": 6, "undo": 1, "redo": 0}
 
 
 def test_no_event_is_ever_changed(database, make, vote):

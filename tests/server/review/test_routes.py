@@ -65,6 +65,17 @@ def test_a_review_takes_its_course(client, project):
     assert client.get(f"{project}/suggestion").json()["suggestion"] is None
 
 
+def test_a_decision_with_a_key_may_be_sent_again(client, project):
+    body = {"pair": 1, "decision": "accept", "request": "2026-05-01.a_1"}
+    first = client.post(f"{project}/decisions", json=body).json()
+    assert client.post(f"{project}/decisions", json=body).json() == first
+    bulk = {"filter": {"status": "open"}, "decision": "reject", "expected": 1, "request": "b"}
+    assert client.post(f"{project}/decisions/bulk", json=bulk).json()["changed"] == 1
+    assert client.post(f"{project}/decisions/bulk", json=bulk).json() == {"changed": 1, "undo": 2, "redo": 0}
+    for key in ("", "a b", "a\n", "x" * 65, "é", 7):
+        assert client.post(f"{project}/decisions", json={**body, "request": key}).status_code == 422
+
+
 @pytest.mark.parametrize("name", ["%C3%89va%20M%C3%BCller", "%F0%9F%A6%8A", "Ann"])
 def test_reviewers_may_have_any_name(client, project, name):
     answer = client.post(f"{project}/decisions", json={"pair": 1, "decision": "accept"}, headers={"X-Reviewer": name})

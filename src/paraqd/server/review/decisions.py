@@ -24,11 +24,19 @@ _FORWARD = ("decide", "import")
 
 
 def decide(
-    database: Database, project: str, reviewer: str, n: int, decision: str, note: str | None = None
+    database: Database,
+    project: str,
+    reviewer: str,
+    n: int,
+    decision: str,
+    note: str | None = None,
+    *,
+    request: str | None = None,
 ) -> dict[str, Any]:
     """Record one reviewer's decision on one pair as a step, and return the pair and the numbers of steps.
 
-    If ``note`` is None, an earlier note is kept. ``none`` withdraws the reviewer's vote.
+    If ``note`` is None, an earlier note is kept. ``none`` withdraws the reviewer's vote. If the reviewer has already
+    made a step with the key ``request``, nothing changes: the answer to it was lost, and it was sent again.
 
     Raises
     ------
@@ -39,11 +47,12 @@ def decide(
 
     def work(connection: Connection) -> dict[str, Any]:
         row = find_project(connection, project, lock=True)
-        where = and_(pairs.c.project == project, pairs.c.n == n)
-        if not _record(connection, row, reviewer, where, decision, note, always=True):
-            raise NotFound(f"The project has no pair {n}.")
-        release = where & (pairs.c.claimed_by == reviewer)
-        connection.execute(update(pairs).where(release).values(claimed_by=None, claimed_until=None))
+        if _step_of(connection, project, reviewer, request) is None:
+            where = and_(pairs.c.project == project, pairs.c.n == n)
+            if not _record(connection, row, reviewer, where, decision, note, always=True, request=request):
+                raise NotFound(f"The project has no pair {n}.")
+            release = where & (pairs.c.claimed_by == reviewer)
+            connection.execute(update(pairs).where(release).values(claimed_by=None, claimed_until=None))
         return {"pair": one_pair(connection, row, n, reviewer), **step_counts(connection, project, reviewer)}
 
     return database.write(work)
@@ -58,8 +67,9 @@ def decide_all(
     *,
     expected: int,
     note: str | None = None,
+    request: str | None = None,
 ) -> dict[str, int]:
-    """Record a decision on all pairs that a filter matches as one step.
+    """Record a decision on all pairs that a filter matches as one step, unless ``request`` has already made it.
 
     Raises
     ------
@@ -70,6 +80,10 @@ def decide_all(
 
     def work(connection: Connection) -> dict[str, int]:
         row = find_project(connection, project, lock=True)
+        if (step := _step_of(connection, project, reviewer, request)) is not None:
+            made = and_(events.c.step == step, events.c.action == "decide")
+            changed = connection.execute(select(func.count()).select_from(events).where(made)).scalar_one()
+            return {"changed": changed, **step_counts(connection, project, reviewer)}
         where = matching(row, chosen, reviewer)
         found = connection.execute(select(func.count()).select_from(pairs).where(where)).scalar_one()
         if found != expected:
@@ -77,7 +91,7 @@ def decide_all(
                 f"The filter now matches {found} pairs, not {expected}. Look at the list again.",
                 details={"matches": found},
             )
-        changed = _record(connection, row, reviewer, where, decision, note, always=False)
+        changed = _record(connection, row, reviewer, where, decision, note, always=False, request=request)
         return {"changed": changed, **step_counts(connection, project, reviewer)}
 
     return database.write(work)
@@ -136,14 +150,20 @@ def redo(database: Database, project: str, reviewer: str) -> dict[str, Any]:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def _new_step(connection: Connection, project: str, reviewer: str) -> int:
+def _step_of(connection: Connection, project: str, reviewer: str, request: str | None) -> int | None:
+    """Return the step that a request of this reviewer made, or None. The project must be locked."""
+    if request is None:
+        return None
+    made = and_(steps.c.project == project, steps.c.reviewer == reviewer, steps.c.request == request)
+    return connection.execute(select(steps.c.id).where(made)).scalar_one_or_none()
+
+
+def _new_step(connection: Connection, project: str, reviewer: str, request: str | None = None) -> int:
     """Add a step. Steps that the reviewer has undone can then no longer be redone."""
     mine = and_(steps.c.project == project, steps.c.reviewer == reviewer, steps.c.state == "undone")
     connection.execute(update(steps).where(mine).values(state="dropped"))
-    made = connection.execute(
-        steps.insert().values(project=project, reviewer=reviewer, state="done").returning(steps.c.id)
-    )
-    return int(made.scalar_one())
+    new = steps.insert().values(project=project, reviewer=reviewer, state="done", request=request)
+    return int(connection.execute(new.returning(steps.c.id)).scalar_one())
 
 
 def _record(
@@ -155,6 +175,7 @@ def _record(
     note: str | None,
     *,
     always: bool,
+    request: str | None,
 ) -> int:
     """Append events for all pairs that meet a condition and whose vote changes, and return how many there are.
 
@@ -171,7 +192,7 @@ def _record(
     # a withdrawn vote takes its note along
     kept = note if note is not None else "" if decision == "none" else None
     moment = now()
-    step = _new_step(connection, project.id, reviewer)
+    step = _new_step(connection, project.id, reviewer, request)
     chosen = select(
         pairs.c.project,
         literal(step),

@@ -35,6 +35,10 @@ Score = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 ProjectId = Annotated[str, Path(max_length=64, description="The id of a project.")]
 PairNumber = Annotated[int, Path(ge=1, le=MOST_PAIRS, description="The number of a pair.")]
 Choice = Literal["accept", "reject", "none"]
+RequestKey = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", description="A new key for each decision. A repeat changes nothing."),
+]
 
 
 class _Body(BaseModel):
@@ -109,6 +113,7 @@ class DecisionBody(_Body):
     pair: Annotated[int, Field(ge=1, le=MOST_PAIRS)]
     decision: Choice
     note: Annotated[Clean | None, Field(max_length=LONGEST_NOTE)] = None
+    request: RequestKey | None = None
 
 
 class BulkBody(_Body):
@@ -118,6 +123,7 @@ class BulkBody(_Body):
     decision: Choice
     expected: Annotated[int, Field(ge=0, le=MOST_PAIRS)]
     note: Annotated[Clean | None, Field(max_length=LONGEST_NOTE)] = None
+    request: RequestKey | None = None
 
 
 def make_filter(

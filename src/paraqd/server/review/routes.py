@@ -180,7 +180,7 @@ def next_pair(server: Server, me: Writer, project: ProjectId, body: NextBody) ->
 @review_router.post("/{project}/decisions")
 def decide(server: Server, me: Writer, project: ProjectId, body: DecisionBody) -> dict[str, Any]:
     """Record a decision on one pair."""
-    return decisions.decide(server.database, project, me, body.pair, body.decision, body.note)
+    return decisions.decide(server.database, project, me, body.pair, body.decision, body.note, request=body.request)
 
 
 @review_router.post("/{project}/decisions/bulk")
@@ -189,7 +189,14 @@ def decide_all(server: Server, me: Writer, project: ProjectId, body: BulkBody) -
     chosen = body.filter.to_filter()
     return dict(
         decisions.decide_all(
-            server.database, project, me, chosen, body.decision, expected=body.expected, note=body.note
+            server.database,
+            project,
+            me,
+            chosen,
+            body.decision,
+            expected=body.expected,
+            note=body.note,
+            request=body.request,
         )
     )
 

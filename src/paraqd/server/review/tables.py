@@ -108,7 +108,9 @@ steps = Table(
     Column("project", ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
     Column("reviewer", Text, nullable=False),
     Column("state", String(16), nullable=False),  # done, undone, or dropped (undone, and can no longer be redone)
+    Column("request", String(64)),  # the key of the request that made the step, if it had one
     Index("steps_stack", "project", "reviewer", "state", "id"),
+    Index("steps_requests", "project", "reviewer", "request", unique=True),
 )
 
 events = Table(

@@ -29,6 +29,14 @@ export function onKeyNeeded(ask) {
   askForKey = ask;
 }
 
+let made = 0;
+
+/** Return a new key for a request. Keys sort by the time at which they were made. */
+export function newKey() {
+  const chance = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0"));
+  return [String(Date.now()).padStart(15, "0"), String(++made).padStart(6, "0"), chance.join("")].join(".");
+}
+
 export const reviewerName = () => recall("reviewer", "");
 
 async function send(method, path, { json, form, reviewer, timeout = 30_000 } = {}) {
@@ -44,9 +52,11 @@ async function send(method, path, { json, form, reviewer, timeout = 30_000 } = {
   }
 }
 
+const SESSION = ["v1/login", "v1/logout"]; // a refusal of these does not ask for the key
+
 async function request(method, path, options = {}) {
   let response = await send(method, path, options);
-  while (response.status === 401 && path !== "v1/login" && (await askForKey())) response = await send(method, path, options);
+  while (response.status === 401 && !SESSION.includes(path) && (await askForKey())) response = await send(method, path, options);
   if (response.status === 204) return null;
   let answer = null;
   try {
@@ -67,6 +77,7 @@ const LONG = { timeout: 300_000 };
 
 export const api = {
   login: (key) => request("POST", "v1/login", { json: { key } }),
+  logout: () => request("POST", "v1/logout"),
   projects: () => request("GET", "v1/projects").then((answer) => answer.projects),
   create: (project) => request("POST", "v1/projects", { json: project, ...LONG }),
   upload: (form) => request("POST", "v1/projects/upload", { form, ...LONG }),
@@ -77,8 +88,7 @@ export const api = {
   pair: (id, n) => request("GET", `${of(id)}/pairs/${n}`),
   next: (id, filter, after) => request("POST", `${of(id)}/next`, { json: { filter, after }, timeout: 5_000 }),
   decide: (id, decision, reviewer) => request("POST", `${of(id)}/decisions`, { json: decision, reviewer, timeout: 10_000 }),
-  decideAll: (id, filter, decision, expected) =>
-    request("POST", `${of(id)}/decisions/bulk`, { json: { filter, decision, expected }, ...LONG }),
+  decideAll: (id, body) => request("POST", `${of(id)}/decisions/bulk`, { json: body, ...LONG }),
   undo: (id) => request("POST", `${of(id)}/undo`),
   redo: (id) => request("POST", `${of(id)}/redo`),
   scores: (id) => request("GET", `${of(id)}/scores`),

@@ -101,6 +101,7 @@ function askKey() {
       submit: async () => {
         try {
           await api.login(input.value.trim());
+          remember("signed-in", "yes");
           close(true);
           return null;
         } catch (error) {

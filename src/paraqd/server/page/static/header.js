@@ -1,10 +1,11 @@
 // The bar at the top: where you are, whether everything is saved, and what concerns the whole page.
 
-import { reviewerName } from "./api.js";
+import { api, reviewerName } from "./api.js";
 import { askName } from "./dialogs.js";
 import { button, h, icon, replace } from "./dom.js";
-import { say } from "./messages.js";
+import { say, warn } from "./messages.js";
 import { forget, recall, remember } from "./memory.js";
+import { outbox } from "./outbox.js";
 import { askDelete, askSettings, showAgreement, showExport, showHelp, showLog } from "./project_dialogs.js";
 import { count, percent, plural } from "./words.js";
 
@@ -49,6 +50,20 @@ function nameButton(onChange) {
   );
 }
 
+/** Leave the server: it asks for its key again. Only people who gave a key are offered this. */
+async function signOut() {
+  try {
+    await api.logout();
+  } catch (error) {
+    if (error.status !== 401) return warn(error); // else the session has ended by itself
+  }
+  forget("signed-in");
+  location.assign(location.pathname);
+  return undefined;
+}
+
+const isSignedIn = () => recall("signed-in") !== null;
+
 /** Show the bar of the start page. */
 export function showStart() {
   const draw = () => replace(bar(), brand(), h("span", { class: "spring" }), nameButton(draw), themeButton(), helpButton());
@@ -68,7 +83,7 @@ export function showProject(project, review, saving = null) {
   parts.done.value = decided;
   parts.doneText.textContent = `${count(decided)} of ${count(project.total)} decided`;
   parts.done.title = percent(project.total ? decided / project.total : 0);
-  if (saving) drawSaving(saving, review);
+  if (saving) drawSaving(saving);
 }
 
 export function forgetProject() {
@@ -87,6 +102,7 @@ function build(project, review) {
     menuItem("Export and import", () => showExport(made.project, review), "only-narrow"),
     menuItem("Settings", () => askSettings(made.project, review)),
     menuItem("Keys and help", () => showHelp(), "only-narrow"),
+    isSignedIn() && menuItem("Sign out", () => signOut()),
     menuItem("Delete the project", () => askDelete(made.project), "danger"),
   );
   const menuButton = h("button", { type: "button", class: "icon-button", popovertarget: "menu", title: "More" }, h("span", { "aria-hidden": "true" }, "⋯"), h("span", { class: "hidden-text" }, "More about this project"));
@@ -97,7 +113,6 @@ function build(project, review) {
   const name = h("span", { class: "name-slot" });
   const drawName = () => replace(name, nameButton(() => (drawName(), void review.refresh())));
   drawName();
-  made.drawName = drawName;
   made.root = h("div", { class: "header-project" }, made.name, h("div", { class: "decided-box" }, made.done, made.doneText));
   replace(
     bar(), brand(), made.root, h("span", { class: "spring" }), made.saving,
@@ -105,12 +120,11 @@ function build(project, review) {
     name, themeButton(), helpButton(), menuButton, menu,
   );
   parts = made;
-  drawSaving({ waiting: 0, failing: false, stored: true }, review);
-  addEventListener("paraqd-reviewer", drawName);
+  drawSaving({ waiting: 0, failing: false, stored: true });
   return made;
 }
 
-function drawSaving({ waiting, failing, stored }, review) {
+function drawSaving({ waiting, failing, stored }) {
   const { saving } = parts;
   const state = failing ? "failing" : waiting ? "waiting" : "saved";
   const told = `${state} ${failing ? waiting : 0}`;
@@ -122,7 +136,7 @@ function drawSaving({ waiting, failing, stored }, review) {
   if (state === "waiting") replace(saving, h("span", {}, "Saving…"));
   if (state === "failing") {
     const where = stored ? "" : " Keep this page open.";
-    const retry = button("Retry", { kind: "small", onclick: () => review.outbox.retry() });
+    const retry = button("Retry", { kind: "small", onclick: () => outbox.retry() });
     replace(saving, h("span", { title: `Kept in this browser until the server answers.${where}` }, `Not saved: ${plural(waiting, "decision")}`), retry);
     if (before !== "failing") say(`Not saved: ${plural(waiting, "decision")}. The page tries again by itself.${where}`);
   }

@@ -4,15 +4,18 @@ import { readAddress } from "./address.js";
 import { button, h, replace } from "./dom.js";
 import { forgetProject, showStart } from "./header.js";
 import { isPassing } from "./api.js";
+import { outbox } from "./outbox.js";
 import { Review, viewOf } from "./review.js";
 import { Start } from "./start.js";
 
 const main = document.getElementById("main");
 let shown = null;
+let round = 0; // how often the page went somewhere
 
 async function show() {
   const view = viewOf(shown);
   if (view && shown.showView) return void shown.showView(view);
+  const mine = ++round;
   shown?.close();
   shown = null;
   forgetProject();
@@ -22,8 +25,10 @@ async function show() {
     return undefined;
   }
   try {
-    shown = await Review.start(main, readAddress());
+    const review = await Review.start(main, readAddress(), () => mine === round);
+    if (review) shown = review;
   } catch (error) {
+    if (mine !== round) return undefined;
     showStart();
     const again = isPassing(error) ? button("Try again", { kind: "primary", onclick: show }) : null;
     replace(main, h("div", { class: "message" }, h("h1", {}, error.status === 404 ? "There is no such project" : "The project cannot be shown"), h("p", {}, error.message), again, h("p", {}, h("a", { href: location.pathname }, "All projects"))));
@@ -49,4 +54,5 @@ document.addEventListener("click", (event) => {
   main.focus({ preventScroll: true });
   void show();
 });
+outbox.retry(); // what an earlier visit left
 void show();

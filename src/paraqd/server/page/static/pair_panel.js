@@ -218,15 +218,21 @@ export class PairPanel {
   }
 
   keepDraft() {
-    if (this.note.value === (this.pair?.note ?? "")) forget(this.draftKey());
+    if (this.changedNote() === undefined) forget(this.draftKey());
     else remember(this.draftKey(), this.note.value);
   }
 
-  /** Return the note to save with a decision, or undefined if it is unchanged. The draft ends here. */
-  takeNote() {
+  /** Return the note, or undefined if it is unchanged. */
+  changedNote() {
     const text = this.note.value.trim();
-    forget(this.draftKey());
     return text === (this.pair?.note ?? "").trim() ? undefined : text;
+  }
+
+  /** Return the note to save now, or undefined if it is unchanged. The draft ends here. */
+  takeNote() {
+    const text = this.changedNote();
+    forget(this.draftKey());
+    return text;
   }
 
   /** Say in one sentence what is shown. */

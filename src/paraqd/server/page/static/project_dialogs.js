@@ -1,6 +1,6 @@
 // Dialogs about a whole project: bulk decisions, log, agreement, export, settings, deletion, and the list of keys.
 
-import { api } from "./api.js";
+import { api, newKey } from "./api.js";
 import { dialogForm, knownName, openDialog } from "./dialogs.js";
 import { button, field, h, replace } from "./dom.js";
 import { KEYS, keysAreOn, turnKeys } from "./keys.js";
@@ -24,6 +24,7 @@ function describe(view) {
 export function askDecideAll(id, filter, view, total) {
   return openDialog("Decide all listed pairs", (close) => {
     let expected = total;
+    let last = null; // what was sent last; the same choice again is the same request, in case only the answer was lost
     const changed = h("p", { class: "problem", role: "alert" });
     const choose = (decision) => button("", { kind: decision === "none" ? "" : decision, onclick: () => send(decision) });
     const buttons = Object.fromEntries(Object.keys(VERBS).map((decision) => [decision, choose(decision)]));
@@ -33,7 +34,8 @@ export function askDecideAll(id, filter, view, total) {
     const send = async (decision) => {
       for (const element of Object.values(buttons)) element.disabled = true;
       try {
-        close(await api.decideAll(id, filter, decision, expected));
+        if (last?.decision !== decision) last = { decision, request: newKey() };
+        close(await api.decideAll(id, { filter, expected, ...last }));
       } catch (error) {
         if (error.status === 409) {
           const before = expected;

@@ -8,7 +8,7 @@ import { FilterBar } from "./filter_bar.js";
 import { showProject } from "./header.js";
 import { listenToKeys } from "./keys.js";
 import { say, tell, warn } from "./messages.js";
-import { Outbox } from "./outbox.js";
+import { outbox } from "./outbox.js";
 import { PairList } from "./pair_list.js";
 import { PairPanel, claimant } from "./pair_panel.js";
 import { askDecideAll, showHelp } from "./project_dialogs.js";
@@ -20,6 +20,7 @@ import { count, plural } from "./words.js";
 const narrow = matchMedia("(max-width: 799px)");
 const WHILE_SCORING = 700; // milliseconds between two questions to the server
 const WHILE_READY = 5000;
+const UNSAVED = "Wait until your decisions are saved.";
 const STATUS_OF = { accept: "accepted", reject: "rejected", none: "open" };
 
 export class Review {
@@ -33,7 +34,7 @@ export class Review {
     this.filters = new FilterBar((changes, options) => this.filter(changes, options));
     this.thresholds = new ThresholdPanel({ try: (rule) => this.tryRule(rule), save: (rule) => this.saveRule(rule), suggest: () => this.suggest() });
     this.list = new PairList({
-      fetchBlock: (offset, limit) => api.pairs(this.id, this.listFilter(), offset, limit),
+      fetchBlock: (offset, limit) => this.block(offset, limit),
       onSelect: (pair, index) => this.open(pair, { claim: index }),
       onTotal: () => this.drawTotal(),
     });
@@ -46,21 +47,18 @@ export class Review {
       saveNote: () => this.saveNote(),
       back: () => this.toList(),
     });
-    this.outbox = new Outbox({
-      onSaved: (entry, answer) => this.onSaved(entry, answer),
-      onRefused: (entry, error) => this.onRefused(entry, error),
-      onChange: (state) => this.drawSaving(state),
-    });
     this.build();
   }
 
-  /** Show a project. Return the review, or null if it cannot be shown. */
-  static async start(main, view) {
+  /** Show a project. Return the review, or null if somebody went elsewhere before the project was here. */
+  static async start(main, view, isWanted) {
     const project = await api.project(view.project);
+    if (!isWanted()) return null;
     const review = new Review(main, project, view);
     review.setProject(project);
     review.filters.setView(view);
-    review.outbox.retry();
+    outbox.listener = review;
+    outbox.retry();
     void review.begin();
     return review;
   }
@@ -112,7 +110,9 @@ export class Review {
 
   close() {
     this.closed = true;
+    if (outbox.listener === this) outbox.listener = null;
     clearTimeout(this.timer);
+    clearTimeout(this.soon);
     this.stopKeys();
     this.main.classList.remove("main-review", "shows-pair");
   }
@@ -183,10 +183,16 @@ export class Review {
     return this.trial ? boundsFor(filterOf(this.view), this.trial) : filterOf(this.view);
   }
 
+  async block(offset, limit) {
+    const answer = await api.pairs(this.id, this.listFilter(), offset, limit);
+    return { ...answer, pairs: answer.pairs.map((pair) => this.current(pair)) };
+  }
+
   // --- moving through the pairs -----------------------------------------------------------------------------------
 
   /** Show a pair. `claim` is its place in the list, if it shall be claimed for this reviewer. */
-  open(pair, { claim = null, quiet = false } = {}) {
+  open(given, { claim = null, quiet = false } = {}) {
+    const pair = this.current(given);
     const fromList = this.view.pair === null;
     this.opened += 1;
     this.list.select(pair.n);
@@ -226,10 +232,13 @@ export class Review {
 
   async goOnNow(from, quiet) {
     const before = this.opened;
+    const isBusy = () => this.opened !== before || document.activeElement === this.panel.note;
     try {
-      if (!(await this.outbox.settled())) return this.goOnAlone(from);
+      const isSaved = await outbox.settled();
+      if (isBusy()) return undefined; // somebody chose a pair or began a note in the meantime
+      if (!isSaved) return this.goOnAlone(from);
       const { pair, left } = await api.next(this.id, this.waitingFilter(), from?.n ?? null);
-      if (this.opened !== before) return undefined; // somebody chose a pair in the meantime
+      if (isBusy()) return undefined;
       if (!pair) return this.showNone(left);
       return pair.n === from?.n ? tell("This is the only pair left.") : this.open(pair, { quiet });
     } catch (error) {
@@ -264,54 +273,69 @@ export class Review {
   // --- decisions --------------------------------------------------------------------------------------------------
 
   async decide(decision) {
-    const { pair } = this.panel;
-    if (!pair || pair.n === this.leaving) return;
+    const shown = this.panel.pair;
+    if (!shown || shown.n === this.leaving) return;
     const reviewer = await knownName();
-    if (!reviewer || this.panel.pair !== pair) return;
+    const { pair } = this.panel;
+    if (!reviewer || pair?.n !== shown.n) return;
     const note = decision === "none" ? undefined : this.panel.takeNote();
     if (pair.my_vote !== decision || note !== undefined) this.post(pair, decision, note, reviewer);
-    if (decision === "none") this.panel.show({ ...pair, my_vote: null, status: "open", note: "" });
-    else await this.goOn(pair);
+    if (decision !== "none") await this.goOn(pair);
   }
 
   post(pair, decision, note, reviewer) {
     const before = { my_vote: pair.my_vote, status: pair.status, note: pair.note };
-    this.outbox.add({ project: this.id, pair: pair.n, decision, note, reviewer, before });
-    const status = this.project.votes_needed === 1 ? STATUS_OF[decision] : pair.status;
-    this.list.patch({ n: pair.n, my_vote: decision === "none" ? null : decision, status, note: note ?? pair.note });
+    outbox.add({ project: this.id, pair: pair.n, decision, note, reviewer, before });
+    this.replacePair(this.current(pair));
+  }
+
+  /** Return a pair as it will be when this reviewer's waiting decisions are saved. */
+  current(pair) {
+    const waiting = outbox.entriesOf(this.id, reviewerName()).filter((entry) => entry.pair === pair.n);
+    return waiting.reduce((before, { decision, note }) => {
+      const vote = decision === "none" ? null : decision;
+      const status = this.project.votes_needed === 1 && vote !== before.my_vote ? STATUS_OF[decision] : before.status;
+      return { ...before, my_vote: vote, status, note: note ?? (vote ? before.note : "") };
+    }, pair);
+  }
+
+  /** Show a pair that changed wherever it is shown. */
+  replacePair(pair) {
+    this.list.patch(pair);
+    if (this.panel.pair?.n === pair.n) this.panel.show({ ...this.panel.pair, ...pair });
   }
 
   async saveNote() {
-    const { pair } = this.panel;
-    if (!pair) return;
-    const note = this.panel.takeNote();
-    if (note === undefined) return;
+    const shown = this.panel.pair;
+    if (!shown || this.panel.changedNote() === undefined) return;
     const reviewer = await knownName();
-    if (!reviewer) return;
-    this.post(pair, pair.my_vote ?? "none", note, reviewer);
-    if (this.panel.pair?.n === pair.n) this.panel.pair = { ...this.panel.pair, note };
+    const { pair } = this.panel;
+    if (!reviewer || pair?.n !== shown.n) return; // the draft stays
+    const note = this.panel.takeNote();
+    if (note !== undefined) this.post(pair, this.current(pair).my_vote ?? "none", note, reviewer);
   }
 
   onSaved(entry, answer) {
-    if (entry.project !== this.id || this.closed) return;
-    this.list.patch(answer.pair);
-    if (this.panel.pair?.n === answer.pair.n) this.panel.show(answer.pair);
-    this.setSteps(answer);
+    if (entry.project !== this.id) return;
+    if (entry.reviewer === reviewerName()) {
+      this.replacePair(this.current(answer.pair));
+      this.setSteps(answer);
+    }
     this.refreshSoon();
   }
 
-  onRefused(entry, error) {
-    warn(`The decision on pair ${entry.pair} was not saved: ${error.message}`);
+  onRefused(entry) {
     if (entry.project === this.id) this.refreshSoon();
   }
 
   async step(kind) {
-    if (!(await knownName())) return;
+    const reviewer = await knownName();
+    if (!reviewer) return;
     while (this.moving) await this.moving;
-    if (!(await this.outbox.settled())) {
-      const taken = kind === "undo" ? this.outbox.takeBack() : null;
-      if (taken) this.list.patch({ n: taken.pair, ...taken.before });
-      tell(taken ? `Taken back before it was saved: pair ${taken.pair}` : "Wait until your decisions are saved.");
+    if (!(await outbox.settled())) {
+      const taken = kind === "undo" ? outbox.takeBack(this.id, reviewer) : null;
+      if (taken) this.replacePair({ n: taken.pair, ...taken.before });
+      tell(taken ? `Taken back before it was saved: pair ${taken.pair}` : UNSAVED);
       return;
     }
     try {
@@ -323,18 +347,20 @@ export class Review {
       if (answer.changed.length) this.open(await api.pair(this.id, answer.changed[0]), { quiet: true });
     } catch (error) {
       warn(error);
+      this.refreshSoon(); // perhaps only the answer was lost
     }
   }
 
   async decideAll() {
-    if (!(await knownName()) || !(await this.outbox.settled())) return;
+    if (!(await knownName())) return;
+    if (!(await outbox.settled())) return void tell(UNSAVED);
     const answer = await askDecideAll(this.id, filterOf(this.view), this.view, this.list.total);
     if (!answer) return;
     tell(`${plural(answer.changed, "decision")} saved. Undo takes all of them back.`);
     this.setSteps(answer);
     await this.refresh();
     const { pair } = this.panel;
-    if (pair) this.panel.show(await api.pair(this.id, pair.n));
+    if (pair) this.replacePair(this.current(await api.pair(this.id, pair.n)));
   }
 
   setSteps({ undo, redo }) {
@@ -368,7 +394,7 @@ export class Review {
       this.panel.tryRule(null);
       await this.refresh();
       const { pair } = this.panel;
-      if (pair) this.panel.show(await api.pair(this.id, pair.n).catch(() => pair));
+      if (pair) this.replacePair(this.current(await api.pair(this.id, pair.n).catch(() => pair)));
     }
   }
 
@@ -412,7 +438,7 @@ export class Review {
     await this.list.refresh();
     const { pair } = this.panel;
     const fresh = pair && this.loaded(pair.n);
-    if (fresh && JSON.stringify(fresh) !== JSON.stringify(pair) && !this.outbox.entries().length) this.panel.show(fresh);
+    if (fresh && JSON.stringify(fresh) !== JSON.stringify(pair) && !outbox.entries().length) this.panel.show(fresh);
     if (!pair && changed && project.scored && this.view.pair === null) await this.firstPair();
   }
 
@@ -440,7 +466,7 @@ export class Review {
   }
 
   drawSaving(state) {
-    if (!this.closed) showProject(this.project, this, state);
+    showProject(this.project, this, state);
   }
 }
 

@@ -83,8 +83,10 @@ def upgrade() -> None:
         project(),
         sa.Column("reviewer", sa.Text, nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
+        sa.Column("request", sa.String(64)),
     )
     op.create_index("steps_stack", "steps", ["project", "reviewer", "state", "id"])
+    op.create_index("steps_requests", "steps", ["project", "reviewer", "request"], unique=True)
     op.create_table(
         "events",
         sa.Column("id", number, primary_key=True, autoincrement=True),
