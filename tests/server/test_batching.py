@@ -75,6 +75,17 @@ def test_a_batch_ends_at_its_budget_of_characters():
     asyncio.run(run())
 
 
+def test_background_work_goes_on_with_a_very_slow_judge():
+    async def run():
+        batcher = Batcher(GatedScorer())
+        batcher._rate = 1.0  # characters per second
+        async with asyncio.timeout(10):
+            assert seen(await batcher.score_later(numbered("slow", 3))) == numbered("slow", 3)
+        await batcher.close()
+
+    asyncio.run(run())
+
+
 def test_more_pairs_than_there_is_room_for_are_refused_at_once():
     async def run():
         scorer = GatedScorer(open_gate=False)

@@ -285,7 +285,7 @@ class Batcher:
         slices = self._turns(self._requests, self._batch_pairs, self._batch_characters)
         late = now - self._last_background > _BACKGROUND_PATIENCE
         if self._background and (late or not slices):
-            budget = int(self._rate * _BACKGROUND_SECONDS)
+            budget = max(1, int(self._rate * _BACKGROUND_SECONDS))  # one pair is taken, however slow the judge is
             slices += self._turns(self._background, _TURN, min(budget, self._batch_characters))
             self._last_background = now
         return _Batch(slices, now) if slices else None

@@ -87,7 +87,7 @@ class KeyCheck:
         self.app = app
         self.key = settings.api_key
         self.hosts = frozenset(host.lower() for host in settings.allowed_hosts)
-        self.checks_hosts = settings.api_key is None and (settings.is_local or bool(settings.allowed_hosts))
+        self.checks_hosts = settings.api_key is None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""

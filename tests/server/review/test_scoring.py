@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from paraqd.server.review import scoring_queue
+from paraqd.server.review import scoring_queue, scoring_task
 from paraqd.server.review.filters import Filter
 from paraqd.server.review.pairs import get_pair, list_pairs
 from paraqd.server.review.projects import delete_project, get_project
@@ -24,20 +24,21 @@ class Recorder:
         return self.scorer.score_pairs(pairs)
 
 
-async def until_scored(database, *projects):
+async def until_scored(database, *projects, state="ready"):
     for _ in range(500):
-        if all(get_project(database, each)["state"] == "ready" for each in projects):
+        if all(get_project(database, each)["state"] == state for each in projects):
             return
         await asyncio.sleep(0.02)
     raise AssertionError("the projects were not scored")
 
 
-def run(database, scorers, *projects):
+def run(database, scorers, *projects, failing=()):
     async def work():
         tasks = [ScoringTask(database, scorer) for scorer in scorers]
         for task in tasks:
             task.start()
         await until_scored(database, *projects)
+        await until_scored(database, *failing, state="failed")
         for task in tasks:
             await task.stop()
 
@@ -69,6 +70,22 @@ def test_a_pair_that_fails_gets_an_error_and_the_others_a_score(database, make, 
     run(database, [Recorder(scorer, bad="has 13 pens")], project)
     assert get_project(database, project)["counts"] == {"valid": 5, "invalid": 4, "review": 0, "error": 1}
     assert get_pair(database, project, 4)["error"] == "the model stumbled"
+
+
+class Forgetful(Recorder):
+    """Lose a verdict of every slice with a certain text."""
+
+    async def score_later(self, pairs):
+        lost = any("has 99 pens" in question for question, _ in pairs)
+        return self.scorer.score_pairs(pairs)[1 if lost else 0 :]
+
+
+def test_a_project_that_always_fails_does_not_stop_the_others(database, make, scorer, monkeypatch):
+    monkeypatch.setattr(scoring_task, "_LOOK_SECONDS", 0.01)
+    bad = make([{"question": "Mia has 99 pens. How many?", "paraphrase": "Mia owns 99 pens. How many?"}], score=False)
+    run(database, [Forgetful(scorer)], make(5, score=False), failing=[bad])
+    found = get_project(database, bad)
+    assert "Scoring failed (ValueError)" in found["error"]
 
 
 def test_two_processes_do_not_score_the_same_pairs(database, make, scorer):

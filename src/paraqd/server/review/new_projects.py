@@ -31,7 +31,7 @@ def default_terms(app: Any) -> Terms:
 
 
 def read_band(given: Sequence[float] | str | None, terms: Terms) -> tuple[float, float] | None:
-    """Return the band that a request asks for; raise a InvalidInput if its ends are in the wrong order."""
+    """Return the band that a request asks for; raise an InvalidInput if its ends are in the wrong order."""
     if given == "default":
         return terms.band
     if given is None or isinstance(given, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Annotated, Any, Literal
 from urllib.parse import unquote
@@ -11,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from paraqd.scoring.verdict import EvidenceKind
 from paraqd.server.errors import InvalidInput
-from paraqd.server.review.errors import BadRequest
+from paraqd.server.review.errors import BadRequest, NotFound
 from paraqd.server.review.filters import DECISIONS, SORTS, STATUSES, Filter
 
 LONGEST_NAME = 200
@@ -19,6 +20,7 @@ LONGEST_NOTE = 2000
 LONGEST_SEARCH = 500
 LONGEST_REVIEWER = 80
 MOST_PAIRS = 2**31 - 1
+_ID = re.compile("[0-9a-f]+")
 
 
 def _clean(text: str) -> str:
@@ -30,9 +32,16 @@ def _clean(text: str) -> str:
     return text.replace("\0", "")
 
 
+def _project_id(text: str) -> str:
+    """Raise a NotFound if a text cannot be the id of a project. A database could refuse it with another error."""
+    if not _ID.fullmatch(text):
+        raise NotFound("There is no project with this id. It may have been deleted.")
+    return text
+
+
 Clean = Annotated[str, AfterValidator(_clean)]
 Score = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
-ProjectId = Annotated[str, Path(max_length=64, description="The id of a project.")]
+ProjectId = Annotated[str, Path(max_length=64, description="The id of a project."), AfterValidator(_project_id)]
 PairNumber = Annotated[int, Path(ge=1, le=MOST_PAIRS, description="The number of a pair.")]
 Choice = Literal["accept", "reject", "none"]
 RequestKey = Annotated[
@@ -135,7 +144,7 @@ def make_filter(
     high: float | None,
     sort: str,
 ) -> Filter:
-    """Return a filter; raise a InvalidInput if a word is unknown."""
+    """Return a filter; raise an InvalidInput if a word is unknown."""
     _check_words("decision", decision, DECISIONS)
     _check_words("fault", fault, tuple(EvidenceKind))
     _check_words("status", status, STATUSES)

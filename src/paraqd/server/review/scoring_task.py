@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from paraqd.errors import ParaqdError
+from sqlalchemy.exc import InterfaceError, OperationalError
+
 from paraqd.scoring.verdict import Verdict
 from paraqd.server.errors import ShuttingDown
 from paraqd.server.review.database import Database
@@ -29,6 +31,7 @@ _logger = logging.getLogger(__name__)
 _FIRST_SLICE, _SLICE = 16, 64  # pairs; the first verdicts appear soon
 _LOOK_SECONDS = 2.0  # how often other processes' projects are looked for
 _RETRY_SECONDS = 5.0
+_MOST_FAILURES = 3  # of a project, one after the other
 
 
 class LaterScorer(Protocol):
@@ -49,6 +52,7 @@ class ScoringTask:
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _task: asyncio.Task[None] | None = None
     _started: set[str] = field(default_factory=set)
+    _failures: Counter[str] = field(default_factory=Counter)
 
     def start(self) -> None:
         """Start working in the running event loop."""
@@ -70,7 +74,7 @@ class ScoringTask:
             try:
                 worked = False
                 for project in await asyncio.to_thread(waiting_projects, self.database):
-                    worked = await self._advance(project) or worked
+                    worked = await self._try(project) or worked
                 if not worked:
                     await self._wait(_LOOK_SECONDS)
             except Exception:
@@ -81,6 +85,23 @@ class ScoringTask:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), seconds)
         self._news.clear()
+
+    async def _try(self, project: str) -> bool:
+        """Score one slice of a project. If this fails again and again, give the project up: others are waiting."""
+        try:
+            worked = await self._advance(project)
+        except (ShuttingDown, OperationalError, InterfaceError):  # it is not the project's fault
+            raise
+        except Exception as error:
+            _logger.exception("scoring the project %s failed", project)
+            self._failures[project] += 1
+            if self._failures[project] < _MOST_FAILURES:
+                return False
+            message = f"Scoring failed ({type(error).__name__}). The server's log says why."
+            await asyncio.to_thread(finish_project, self.database, project, self.holder, message)
+            worked = True
+        del self._failures[project]
+        return worked
 
     async def _advance(self, project: str) -> bool:
         """Score one slice of a project; return False if another process scores it."""
@@ -104,7 +125,7 @@ class ScoringTask:
             return list(await self._scored(project, pairs))
         except ShuttingDown:
             raise
-        except (ParaqdError, ValueError, RuntimeError) as error:
+        except Exception as error:
             if len(pairs) == 1:
                 return [str(error) or type(error).__name__]
             _logger.warning("a slice could not be scored (%s); scoring its pairs one by one", error)
