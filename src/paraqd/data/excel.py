@@ -64,11 +64,11 @@ class SheetCopy:
     others: tuple[str, ...]
 
 
-def copy_sheet(path: Path, name: str) -> SheetCopy:
+def copy_sheet(path: Path, name: str, *, largest: int | None = None) -> SheetCopy:
     """Copy the first sheet that has a header and a row to a temporary file, which is removed when the process ends.
 
     The first row that is not blank contains the column names. A column without a name is named by its letter, such as
-    ``C``. Blank rows are left out.
+    ``C``. Blank rows are left out. If ``largest`` is given, the cells may have this many characters together.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def copy_sheet(path: Path, name: str) -> SheetCopy:
     _check_archive(path, name)
 
     with _opened(path, name) as book:
-        copy = _copied(book, name)
+        copy = _copied(book, name, largest)
         if _has_formulas(path):
             with _opened(path, name, formulas=True) as formulas:
                 _check_formulas(book[copy.sheet], formulas[copy.sheet], copy.columns, name)
@@ -100,12 +100,12 @@ def _opened(path: Path, name: str, *, formulas: bool = False) -> Iterator[Any]:
         raise TableError(f"{name} cannot be read as an Excel file ({reason(error)}); save it again") from None
 
 
-def _copied(book: Any, name: str) -> SheetCopy:
+def _copied(book: Any, name: str, largest: int | None) -> SheetCopy:
     sheet, (first, header), rows = _chosen(book.worksheets, name)
     titles = [_name(value) for value in header]
     width = max(place for place, each in enumerate(titles, start=1) if each)
     columns = check_names(tuple(each or _letter(place) for place, each in enumerate(titles[:width], start=1)), name)
-    line = 1
+    line, size = 1, 0
     with tempfile.NamedTemporaryFile("w", prefix="paraqd-", suffix=".jsonl", encoding="utf-8", delete=False) as file:
         atexit.register(Path(file.name).unlink, missing_ok=True)
         for number, values in rows:
@@ -114,6 +114,12 @@ def _copied(book: Any, name: str) -> SheetCopy:
                 raise TableError(
                     f"{name}, row {number} has more cells than the header has names; row {first} ({shown}) must hold "
                     "the names of all columns"
+                )
+            size += sum(len(value) for value in values if isinstance(value, str))
+            if largest is not None and size > largest:
+                Path(file.name).unlink()
+                raise TableError(
+                    f"{name} needs more than {largest / 1e6:,.0f} MB unpacked; divide it into several files"
                 )
             row = dict(zip(columns, chain(map(_value, values[:width]), [None] * width), strict=False))
             file.write("\n" * (number - line) + json.dumps(row, ensure_ascii=False) + "\n")

@@ -185,12 +185,14 @@ def text_in(row: Mapping[str, Any], role: str, where: str, *, column: str = "", 
     return str(value)
 
 
-def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool = False) -> Table:
+def open_table(
+    source: str | Path, *, encoding: str | None = None, lenient: bool = False, largest: int | None = None
+) -> Table:
     """Open a table; the file name determines its format, and the first row determines its columns.
 
     ``-`` means standard input, which must be JSONL and can be compressed. Standard input is copied to a temporary file
     so that its rows can be read several times. If ``lenient`` is True, a line that cannot be read becomes a `LostRow`,
-    and reading continues.
+    and reading continues. ``largest`` limits the characters in the cells of a workbook (default: no limit).
     """
     if str(source) != STANDARD_INPUT and Path(source).is_dir():
         raise TableError(_folder_message(Path(source)))
@@ -206,7 +208,7 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
         check_installed(kind)
         table = Table(name=str(source), path=Path(source), kind=kind, lenient=lenient)
     if kind.format is Format.XLSX:
-        return _open_workbook(table)
+        return _open_workbook(table, largest)
     if kind.format is Format.PARQUET:
         return replace(table, columns=parquet_columns(table.path))
     table = replace(table, encoding=text_encoding(table.path, table.name, kind, encoding))
@@ -224,9 +226,9 @@ def open_table(source: str | Path, *, encoding: str | None = None, lenient: bool
     return replace(table, columns=check_names(columns, table.name))
 
 
-def _open_workbook(table: Table) -> Table:
+def _open_workbook(table: Table, largest: int | None) -> Table:
     """Copy the rows of a workbook to a JSONL file, and return a table that reads the copy."""
-    copy = copy_sheet(table.path, table.name)
+    copy = copy_sheet(table.path, table.name, largest=largest)
     notes: tuple[str, ...] = ()
     others = [name for name in copy.others if (copy.sheet, name) != OUR_SHEETS]
     if others:

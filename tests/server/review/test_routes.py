@@ -4,6 +4,10 @@ import json
 import time
 
 import pytest
+from fastapi.testclient import TestClient
+
+from paraqd.server.app import create_app
+from paraqd.server.settings import Settings
 
 BEN = {"X-Reviewer": "Ben"}
 PAIRS = [
@@ -144,6 +148,13 @@ def test_a_bad_query_is_refused(client, project, query):
 def test_an_unknown_project_is_not_found(client, path):
     answer = client.get(f"/v1/projects/{path}")
     assert answer.status_code == 404 and answer.json()["error"]["code"] == "not_found"
+
+
+def test_no_text_of_a_path_reaches_the_database(address, scorer):
+    app = create_app(Settings(model="reading", database=address), scorer=scorer)
+    with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
+        for path in ("%00", "ab%00", "%F0%9F%98%80/pairs", "AB/export"):
+            assert client.get(f"/v1/projects/{path}").status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -36,7 +35,8 @@ from paraqd.server.review.projects import NewPair, NewVote, SourceRow, clean_nam
 from paraqd.server.review.requests import LONGEST_NOTE, LONGEST_REVIEWER
 from paraqd.server.review.tables import pairs
 from paraqd.server.review.times import seconds_of
-from paraqd.text_check import is_blank, pair_problem
+from paraqd.server.review.uploaded_tables import check_column_names, check_size, clear_reading, read_rows, storable
+from paraqd.text_check import LONGEST, is_blank, pair_problem
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx", ".parquet")
 LARGEST_UNPACKED = 100_000_000  # bytes; the server reads no file that needs more
@@ -66,12 +66,13 @@ class Upload:
     _found: TableColumns
     _ours: Mapping[str, str]
     _most: int
+    _longest: int
 
     def rows(self) -> Iterator[SourceRow]:
         """Yield the rows; raise a TooLarge error if there are too many pairs, and a BadRequest if one is damaged."""
         count = 0
-        for number, row in numbered(self.table.rows(), start=1):
-            made = _source_row(number, row, self._found, self._ours, self.columns)
+        for number, row in numbered(read_rows(self.table, LARGEST_UNPACKED), start=1):
+            made = _source_row(number, row, self._found, self._ours, self.columns, self._longest)
             count += len(made.pairs)
             if count > self._most:
                 raise TooLarge(
@@ -116,6 +117,7 @@ def open_upload(
     paraphrases: str = "",
     encoding: str | None = None,
     most_pairs: int,
+    longest: int = LONGEST,
 ) -> Iterator[Upload]:
     """Open an uploaded table, and find its columns.
 
@@ -125,62 +127,44 @@ def open_upload(
         If the file is not a table, needs too much memory, or its columns cannot be found.
 
     """
-    _check_size(path, shown)
-    table = open_table(path, encoding=encoding or None)
+    check_size(path, LARGEST_UNPACKED)
+    with clear_reading(str(path)):
+        table = open_table(path, encoding=encoding or None, largest=LARGEST_UNPACKED)
     try:
         if table.kind.format is Format.JSONL and table.origin is None:  # later rows can have other columns
-            table = replace(table, columns=tuple(dict.fromkeys(name for row in table.rows() for name in row)))
+            table = replace(
+                table, columns=tuple(dict.fromkeys(name for row in read_rows(table, LARGEST_UNPACKED) for name in row))
+            )
+        check_column_names(table)
         ours = our_columns(table.columns)
         users = tuple(column for column in table.columns if column and column not in ours.values())
         found = _find(table, users, ours, question, paraphrases)
-        yield Upload(users, found.paraphrases, table, found, ours, most_pairs)
+        yield Upload(users, found.paraphrases, table, found, ours, most_pairs, longest)
     finally:
         if table.origin is not None:  # the copy of a sheet
             table.path.unlink(missing_ok=True)
-
-
-def _check_size(path: Path, shown: str) -> None:
-    """Raise a BadRequest if unpacking a file would need too much memory."""
-    size = 0
-    if path.suffix == ".xlsx":
-        try:
-            with zipfile.ZipFile(path) as archive:
-                size = sum(each.file_size for each in archive.infolist())
-        except (zipfile.BadZipFile, ValueError, OSError):
-            return  # the reader explains what is wrong
-    elif path.suffix == ".parquet":
-        try:
-            import pyarrow.parquet as pq
-
-            facts = pq.ParquetFile(path).metadata
-            size = sum(facts.row_group(place).total_byte_size for place in range(facts.num_row_groups))
-        except Exception:  # the reader explains what is wrong
-            return
-    if size > LARGEST_UNPACKED:
-        raise _bad_file(
-            f"{shown} would need {size / 1e6:,.0f} MB unpacked, and the limit is {LARGEST_UNPACKED / 1e6:,.0f} MB. "
-            "Divide it into several files."
-        )
 
 
 def _find(table: Table, users: Sequence[str], ours: Mapping[str, str], question: str, paraphrases: str) -> TableColumns:
     """Return the columns of a table. In an exported file, the keys of the pairs tell which columns they are."""
     column_of = ours.get(PARAPHRASE_COLUMN)
     if column_of is not None and not question and not paraphrases:
-        for row in islice(table.rows(), 20):
+        for row in islice(read_rows(table, LARGEST_UNPACKED), 20):
             name, key = _text(row.get(column_of)), _text(row.get(ours[KEY]))
             for each in users:
                 if name in users and each != name and pair_key(_text(row.get(each)), _text(row.get(name))) == key:
-                    named = {_text(other.get(column_of)) for other in table.rows()}
+                    named = {_text(other.get(column_of)) for other in read_rows(table, LARGEST_UNPACKED)}
                     several = [user for user in users if user in named and user != each]
                     return replace(find_columns(users, each, name), paraphrases=tuple(several))
     return find_columns(users, question, paraphrases)
 
 
-def _source_row(number: int, row: Row, found: TableColumns, ours: Mapping[str, str], users: Sequence[str]) -> SourceRow:
+def _source_row(
+    number: int, row: Row, found: TableColumns, ours: Mapping[str, str], users: Sequence[str], longest: int
+) -> SourceRow:
     if isinstance(row, LostRow):
         return SourceRow(number, {}, (NewPair("", "", problem=row.why),))
-    data = {name: row.get(name) for name in users}
+    data = {name: storable(row.get(name)) for name in users}
     question, identity = row.get(found.question), _text(row.get(found.id)).strip()[:_LONGEST_ID] if found.id else ""
     given = _votes(number, row, ours)
     key = _text(row.get(ours[KEY])).strip() if ours else ""
@@ -192,7 +176,7 @@ def _source_row(number: int, row: Row, found: TableColumns, ours: Mapping[str, s
         if paraphrase is None or (isinstance(paraphrase, str) and is_blank(paraphrase)):
             empty += 1
             continue
-        problem = pair_problem(question, paraphrase)
+        problem = pair_problem(question, paraphrase, longest=longest)
         made.append(NewPair(_text(question), _text(paraphrase), identity, column, problem, given, key))
     return SourceRow(number, data, tuple(made), empty)
 

@@ -9,7 +9,7 @@ from typing import Any
 from paraqd.scoring.decisions import Band, default_band
 from paraqd.server.errors import InvalidInput, TooLarge
 from paraqd.server.review.projects import NewPair, SourceRow
-from paraqd.text_check import is_blank, pair_problem
+from paraqd.text_check import LONGEST, is_blank, pair_problem
 
 MOST_PAIRS = 100_000  # in a project
 
@@ -21,13 +21,14 @@ class Terms:
     threshold: float
     band: tuple[float, float] | None = None
     most_pairs: int = MOST_PAIRS
+    longest: int = LONGEST  # characters in a text
 
 
 def default_terms(app: Any) -> Terms:
-    """Return the threshold and the band of the server's model."""
+    """Return the threshold and the band of the server's model, and the server's limits."""
     scorer = app.state.scorer
     band = default_band(scorer)
-    return Terms(scorer.threshold, None if band is None else (band.low, band.high))
+    return Terms(scorer.threshold, None if band is None else (band.low, band.high), longest=app.state.settings.max_text)
 
 
 def read_band(given: Sequence[float] | str | None, terms: Terms) -> tuple[float, float] | None:
@@ -52,12 +53,7 @@ def band_in(text: str, terms: Terms) -> tuple[float, float] | None:
     return band.low, band.high
 
 
-def checked_pair(question: str, paraphrase: str, identity: str = "", column: str = "") -> NewPair:
-    """Return a pair; if it cannot be scored, the pair says why."""
-    return NewPair(question, paraphrase, identity, column, pair_problem(question, paraphrase))
-
-
-def listed_rows(given: Sequence[Mapping[str, Any]], most: int) -> Iterator[SourceRow]:
+def listed_rows(given: Sequence[Mapping[str, Any]], most: int, longest: int = LONGEST) -> Iterator[SourceRow]:
     """Yield the rows of a project that was sent as a list of pairs; raise a TooLarge if there are too many."""
     if len(given) > most:
         raise TooLarge(f"A project can have {most:,} pairs, not {len(given):,}. Divide them among several projects.")
@@ -66,4 +62,6 @@ def listed_rows(given: Sequence[Mapping[str, Any]], most: int) -> Iterator[Sourc
         if is_blank(paraphrase):
             yield SourceRow(line, each, (), empty=1)
         else:
-            yield SourceRow(line, each, (checked_pair(question, paraphrase, each.get("id") or "", "paraphrase"),))
+            problem = pair_problem(question, paraphrase, longest=longest)
+            pair = NewPair(question, paraphrase, each.get("id") or "", "paraphrase", problem)
+            yield SourceRow(line, each, (pair,))

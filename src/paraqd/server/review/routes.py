@@ -60,7 +60,7 @@ def list_projects(server: Server, me: Reader) -> dict[str, Any]:
 def create_project(request: Request, server: Server, me: Writer, body: ProjectBody) -> dict[str, Any]:
     """Create a project from pairs. They are scored in the background."""
     terms = default_terms(request.app)
-    rows = listed_rows([pair.model_dump() for pair in body.pairs], terms.most_pairs)
+    rows = listed_rows([pair.model_dump() for pair in body.pairs], terms.most_pairs, terms.longest)
     given_ids = any(pair.id for pair in body.pairs)
     new = projects.NewProject(
         name=projects.clean_name(body.name) or "Untitled",
@@ -101,6 +101,7 @@ def upload_project(
             paraphrases=paraphrase_columns.strip(),
             encoding=encoding.strip(),
             most_pairs=terms.most_pairs,
+            longest=terms.longest,
         ) as upload,
     ):
         new = projects.NewProject(
