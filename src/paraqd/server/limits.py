@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from paraqd.server.settings import Settings
 
 _LOG = logging.getLogger("paraqd.server")
-_UPLOADS = "/v1/projects"
+_UPLOADS = re.compile("/v1/projects(/upload|/[^/]+/import)?")
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 # A body that is too large is read and dropped up to these limits before the answer, because a client that is still
 # sending would otherwise see a broken connection instead of the answer.
@@ -123,7 +124,7 @@ class _Body:
 
     def __init__(self, owner: BodyLimit, scope: Scope, receive: Receive) -> None:
         settings = owner.settings
-        upload = path_of(scope).startswith(_UPLOADS)
+        upload = scope["method"] == "POST" and _UPLOADS.fullmatch(path_of(scope)) is not None
         self._owner, self._receive = owner, receive
         self._declared = Headers(scope=scope).get("content-length", "")
         self._limit = settings.max_upload if upload else settings.max_body

@@ -103,7 +103,7 @@ def make(database, scorer):
         new = projects.NewProject(
             **{"name": "Pens", "threshold": 0.5, "columns": columns, "paraphrase_columns": ("paraphrase",), **options}
         )
-        project, _ = projects.create_project(database, new, listed_rows(given, 10_000))
+        project = projects.create_project(database, new, listed_rows(given, 10_000))
         while score:
             assert scoring_queue.take_lease(database, project, "test")
             chosen = scoring_queue.next_slice(database, project, 500)

@@ -26,6 +26,17 @@ def test_a_database_is_opened_again(database, address, make):
     again.close()
 
 
+def test_a_reader_sees_one_state_of_the_database(database, make):
+    make(1)
+    count = text("SELECT count(*) FROM pairs")
+    with database.reading() as connection:
+        assert connection.execute(count).scalar_one() == 1
+        make(2)
+        assert connection.execute(count).scalar_one() == 1
+    with database.reading() as connection:
+        assert connection.execute(count).scalar_one() == 3
+
+
 def test_a_database_of_a_newer_version_is_refused(database, address):
     set_version(database, "9999")
     try:

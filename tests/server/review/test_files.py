@@ -266,10 +266,57 @@ def test_decisions_may_be_edited_in_the_file(client):
     assert answer.status_code == 400 and "Row 3" in answer.json()["error"]["message"]
 
 
+def with_decisions(client, project, *given):
+    """Return an export as CSV in which Ann's decisions are replaced; the first and the last row have the same pair."""
+    rows = rows_of("csv", export(client, project, "csv"))
+    for row, decision in zip(rows, given, strict=True):
+        row["decision by Ann"] = decision
+    return as_csv([list(rows[0]), *(list(row.values()) for row in rows)])
+
+
+@pytest.mark.parametrize("edited", [("reject", "reject", "accept"), ("accept", "reject", "reject")])
+def test_one_of_several_equal_rows_may_be_edited(client, edited):
+    project = reviewed(client)
+    content = with_decisions(client, project, *edited)
+    answer = client.post(f"/v1/projects/{project}/import", files={"file": ("e.csv", content)})
+    assert answer.json() == {"decisions": 1, "unknown": 0, "unchanged": 2}
+    assert client.get(f"/v1/projects/{project}/pairs/1").json()["my_vote"] == "reject"
+
+
+def test_equal_rows_with_different_new_decisions_are_refused(client):
+    project, empty = reviewed(client), upload(client, "bank.csv", as_csv([HEAD, *ROWS])).json()["id"]
+    content = with_decisions(client, project, "accept", "", "reject")
+    answer = client.post(f"/v1/projects/{empty}/import", files={"file": ("e.csv", content)})
+    assert answer.status_code == 400 and "Rows 2 and 4 have the same pair" in answer.json()["error"]["message"]
+    assert client.get(f"/v1/projects/{empty}").json()["status"]["open"] == 2
+    # a new project is stored with all its decisions or not at all
+    answer = upload(client, "e.csv", content)
+    assert answer.status_code == 400 and "Rows 2 and 4" in answer.json()["error"]["message"]
+    assert len(client.get("/v1/projects").json()["projects"]) == 2
+
+
+def test_a_note_with_spaces_around_it_survives_export_and_import(client):
+    project = reviewed(client)
+    path = f"/v1/projects/{project}"
+    client.post(f"{path}/decisions", json={"pair": 1, "decision": "accept", "note": " fine \n"})
+    assert "fine" in [vote["note"] for vote in client.get(f"{path}/pairs/1").json()["votes"]]
+    answer = client.post(f"{path}/import", files={"file": ("e.csv", export(client, project, "csv"))})
+    assert answer.json()["decisions"] == 0
+
+
 def test_a_file_without_decisions_cannot_be_imported(client):
     project = reviewed(client)
     answer = client.post(f"/v1/projects/{project}/import", files={"file": ("bank.csv", as_csv([HEAD, *ROWS]))})
     assert answer.status_code == 400 and answer.json()["error"]["code"] == "no_decisions"
+
+
+@pytest.mark.parametrize("given", ["bytes=0-3", "bytes=9-2", "nonsense", "bytes=999999999-"])
+def test_a_download_is_always_complete_and_leaves_nothing_behind(client, monkeypatch, tmp_path, given):
+    project = reviewed(client)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    answer = client.get(f"/v1/projects/{project}/export?format=csv", headers={"Range": given})
+    assert answer.status_code == 200 and len(rows_of("csv", answer.content)) == 3
+    assert not list(tmp_path.glob("paraqd-export-*"))
 
 
 def test_a_download_has_the_name_of_the_project(client):

@@ -17,7 +17,7 @@ def stored(tmp_path):
     """Return the path of a database, which stays open, and the id of its project."""
     path = tmp_path / "review.sqlite"
     database = open_database(path)
-    project, _ = create_project(database, NewProject("Sums", 0.5), listed_rows(PAIRS, 10))
+    project = create_project(database, NewProject("Sums", 0.5), listed_rows(PAIRS, 10))
     decide(database, project, "Ann", 1, "accept", "good")
     yield path, project
     database.close()

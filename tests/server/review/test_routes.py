@@ -150,6 +150,24 @@ def test_an_unknown_project_is_not_found(client, path):
     assert answer.status_code == 404 and answer.json()["error"]["code"] == "not_found"
 
 
+def test_only_new_projects_and_files_may_be_large(tmp_path, scorer):
+    settings = Settings(model="reading", database=str(tmp_path / "a.sqlite"), max_body=1000, max_upload=5000)
+    with TestClient(create_app(settings, scorer=scorer), headers={"X-Reviewer": "Ann"}) as client:
+        assert client.post("/v1/projects", json={"name": "Pens", "pairs": PAIRS * 10}).status_code == 201
+        project = client.get("/v1/projects").json()["projects"][0]["id"]
+        large = {"file": ("a.csv", b"question,paraphrase\n" + b"a,b\n" * 500)}
+        assert client.post("/v1/projects/upload", files=large).status_code == 201
+        assert client.post(f"/v1/projects/{project}/import", files=large).status_code == 400
+        body = {"pair": 1, "decision": "accept", "note": "x" * 1500}
+        assert client.post(f"/v1/projects/{project}/decisions", json=body).status_code == 413
+        assert client.patch(f"/v1/projects/{project}", json={"name": "x" * 1500}).status_code == 413
+
+
+def test_a_list_with_too_many_pairs_is_not_read(client):
+    answer = client.post("/v1/projects", json={"name": "Pens", "pairs": [{}] * 100_001})
+    assert answer.status_code == 422 and "at most 100000" in answer.json()["error"]["message"]
+
+
 def test_no_text_of_a_path_reaches_the_database(address, scorer):
     app = create_app(Settings(model="reading", database=address), scorer=scorer)
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:

@@ -44,8 +44,11 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open a transaction that only reads. It sees one state of the database."""
-        with self.engine.connect() as connection, connection.begin():
-            yield connection
+        with self.engine.connect() as connection:
+            if connection.dialect.name == "postgresql":  # its default shows every statement another state
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
 
     def write(self, work: Callable[[Connection], _Result]) -> _Result:
         """Run a function in a transaction, and commit it. Repeat it if the database was busy.

@@ -6,16 +6,16 @@ transaction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, delete, func, literal, or_, select, update
 
 from paraqd.server.review.database import Database, insert_into
-from paraqd.server.review.errors import Conflict, NotFound
+from paraqd.server.review.errors import BadRequest, Conflict, NotFound
 from paraqd.server.review.filters import Filter, folded, matching
 from paraqd.server.review.pairs import one_pair
-from paraqd.server.review.projects import NewVote, find_project, step_counts
+from paraqd.server.review.projects import GivenVotes, NewVote, find_project, step_counts
 from paraqd.server.review.tables import events, pairs, steps, votes
 from paraqd.server.review.times import iso, now
 
@@ -97,44 +97,68 @@ def decide_all(
     return database.write(work)
 
 
-def import_votes(
-    database: Database, project: str, reviewer: str, given: Mapping[tuple[int, str], NewVote]
-) -> dict[str, int]:
-    """Record votes from a file, keyed by pair and reviewer, as one step of the reviewer who imports them.
+def import_votes(database: Database, project: str, reviewer: str, given: GivenVotes) -> dict[str, int]:
+    """Record votes from a file as one step of the reviewer who imports them.
 
     The file wins over earlier votes. Votes that are already there are counted as unchanged.
+
+    Raises
+    ------
+    BadRequest
+        If rows with equal pairs bring different new votes.
+
     """
 
     def work(connection: Connection) -> dict[str, int]:
-        row = find_project(connection, project, lock=True)
-        query = select(votes).where(votes.c.project == project)
-        present = {(vote.n, vote.reviewer): vote for vote in connection.execute(query)}
-        moment, changed = now(), []
-        for (n, name), vote in given.items():
-            old = present.get((n, name))
-            before = (old.decision, old.note, old.folded, old.at) if old else ("none", "", "", 0.0)
-            if before[:2] != (vote.decision, vote.note):
-                changed.append(
-                    {
-                        "project": project,
-                        "action": "import",
-                        "n": n,
-                        "reviewer": name,
-                        "decision": vote.decision,
-                        "note": vote.note,
-                        "folded": folded(vote.note),
-                        "at": moment,
-                        "vote_at": min(moment, vote.at or moment),
-                        **dict(zip(("before", "before_note", "before_folded", "before_at"), before, strict=True)),
-                    }
-                )
-        if changed:
-            step = _new_step(connection, project, reviewer)
-            connection.execute(events.insert(), [{**each, "step": step} for each in changed])
-            _apply(connection, row, step, 0)
-        return {"decisions": len(changed), "unchanged": len(given) - len(changed)}
+        return record_votes(connection, find_project(connection, project, lock=True), reviewer, given)
 
     return database.write(work)
+
+
+def record_votes(connection: Connection, project: Row[Any], reviewer: str, given: GivenVotes) -> dict[str, int]:
+    """Record votes from a file, as `import_votes` does, in a transaction that has locked the project."""
+    query = select(votes).where(votes.c.project == project.id)
+    present = {(vote.n, vote.reviewer): vote for vote in connection.execute(query)}
+    moment, changed = now(), []
+    for (n, name), several in given.items():
+        old = present.get((n, name))
+        before = (old.decision, old.note, old.folded, old.at) if old else ("none", "", "", 0.0)
+        vote = _new_vote(name, several, before[:2])
+        if vote is not None:
+            changed.append(
+                {
+                    "project": project.id,
+                    "action": "import",
+                    "n": n,
+                    "reviewer": name,
+                    "decision": vote.decision,
+                    "note": vote.note,
+                    "folded": folded(vote.note),
+                    "at": moment,
+                    "vote_at": min(moment, vote.at or moment),
+                    **dict(zip(("before", "before_note", "before_folded", "before_at"), before, strict=True)),
+                }
+            )
+    if changed:
+        step = _new_step(connection, project.id, reviewer)
+        connection.execute(events.insert(), [{**each, "step": step} for each in changed])
+        _apply(connection, project, step, 0)
+    return {"decisions": len(changed), "unchanged": len(given) - len(changed)}
+
+
+def _new_vote(name: str, several: Sequence[tuple[int, NewVote]], before: tuple[str, str]) -> NewVote | None:
+    """Return the vote that rows with equal pairs bring, or None if all of them repeat the vote before.
+
+    Someone may have edited only one of the rows, so the row that differs counts.
+    """
+    new = {(vote.decision, vote.note): (line, vote) for line, vote in several if (vote.decision, vote.note) != before}
+    if len(new) > 1:
+        first, second = sorted(line for line, _ in new.values())[:2]
+        raise BadRequest(
+            f"Rows {first} and {second} have the same pair, but different decisions or notes by {name}. "
+            "Make them equal, or clear one of them."
+        )
+    return next((vote for _, vote in new.values()), None)
 
 
 def undo(database: Database, project: str, reviewer: str) -> dict[str, Any]:
@@ -181,6 +205,7 @@ def _record(
 
     If ``always`` is True, record the decision even if it repeats the vote: a repeated vote is the newest.
     """
+    note = None if note is None else note.strip()
     old = and_(votes.c.project == pairs.c.project, votes.c.n == pairs.c.n, votes.c.reviewer == reviewer)
     before, before_note = func.coalesce(votes.c.decision, "none"), func.coalesce(votes.c.note, "")
     before_folded = func.coalesce(votes.c.folded, "")

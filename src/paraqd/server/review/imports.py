@@ -213,7 +213,7 @@ def merge_decisions(database: Database, project: str, reviewer: str, upload: Upl
     Raises
     ------
     BadRequest
-        If the file contains no decisions.
+        If the file contains no decisions, or if rows with equal pairs bring different new decisions.
 
     """
     if not any(name.startswith(DECISION_BY) for name in upload._ours):
@@ -226,7 +226,7 @@ def merge_decisions(database: Database, project: str, reviewer: str, upload: Upl
         find_project(connection, project)
         keys = select(pairs.c.key, pairs.c.n).where(pairs.c.project == project)
         numbers = {row.key: row.n for row in connection.execute(keys)}
-    given: dict[tuple[int, str], NewVote] = {}
+    given: dict[tuple[int, str], list[tuple[int, NewVote]]] = {}
     unknown = 0
     for row in upload.rows():
         for pair in row.pairs:
@@ -234,7 +234,8 @@ def merge_decisions(database: Database, project: str, reviewer: str, upload: Upl
             if n is None:
                 unknown += len(pair.votes)
             else:
-                given.update({(n, vote.reviewer): vote for vote in pair.votes})
+                for vote in pair.votes:
+                    given.setdefault((n, vote.reviewer), []).append((row.line, vote))
     return {**import_votes(database, project, reviewer, given), "unknown": unknown}
 
 

@@ -34,6 +34,10 @@ class NewVote:
     at: float | None = None
 
 
+# the votes in a file, by pair and reviewer: every row that has the pair brings its number and its vote
+GivenVotes = Mapping[tuple[int, str], Sequence[tuple[int, NewVote]]]
+
+
 @dataclass(frozen=True)
 class NewPair:
     """A pair in a row of the user's table. ``problem`` says why it cannot be scored; it is empty if it can."""
@@ -96,23 +100,22 @@ class _Folding:
     numbers: dict[str, int] = field(default_factory=dict)
     counts: Counter[int] = field(default_factory=Counter)
     ids: dict[int, list[str]] = field(default_factory=dict)
-    votes: dict[tuple[int, str], NewVote] = field(default_factory=dict)
+    votes: dict[tuple[int, str], list[tuple[int, NewVote]]] = field(default_factory=dict)
     sources: int = 0
     copies: int = 0
     empty: int = 0
 
 
-def create_project(
-    database: Database, new: NewProject, rows: Iterable[SourceRow]
-) -> tuple[str, dict[tuple[int, str], NewVote]]:
-    """Store a project with its pairs, and return its id and the votes that the rows bring along.
+def create_project(database: Database, new: NewProject, rows: Iterable[SourceRow], reviewer: str = "") -> str:
+    """Store a project with its pairs and with the votes that the rows bring along, and return its id.
 
-    Equal pairs are folded into one. The project becomes visible when all its rows are stored.
+    Equal pairs are folded into one. The project becomes visible when everything is stored. The votes are one step of
+    the reviewer.
 
     Raises
     ------
     BadRequest
-        If no row has a pair.
+        If no row has a pair, or if rows with equal pairs bring different votes.
 
     """
     project = secrets.token_hex(6)
@@ -141,11 +144,11 @@ def create_project(
             database.write(lambda connection, stored=stored: _store(connection, stored))  # type: ignore[misc]
         if not folding.numbers:
             raise BadRequest("There is no pair to score: every paraphrase is empty.")
-        database.write(lambda connection: _finish(connection, project, folding))
+        database.write(lambda connection: _finish(connection, project, folding, reviewer))
     except BaseException:
         database.write(lambda connection: connection.execute(delete(projects).where(projects.c.id == project)))
         raise
-    return project, folding.votes
+    return project
 
 
 def _chunks(rows: Iterable[SourceRow]) -> Iterator[list[SourceRow]]:
@@ -174,7 +177,7 @@ def _prepared(project: str, rows: Sequence[SourceRow], folding: _Folding) -> dic
             folding.counts[n] += 1
             folding.copies += 1
             for vote in pair.votes:
-                folding.votes[n, vote.reviewer] = vote
+                folding.votes.setdefault((n, vote.reviewer), []).append((row.line, vote))
             made["copies"].append(
                 {
                     "project": project,
@@ -211,8 +214,10 @@ def _store(connection: Connection, made: Mapping[str, Sequence[dict[str, Any]]])
             connection.execute(table.insert(), made[table.name])
 
 
-def _finish(connection: Connection, project: str, folding: _Folding) -> None:
-    """Store the counts, which are known only after the last row, and make the project visible."""
+def _finish(connection: Connection, project: str, folding: _Folding, reviewer: str) -> None:
+    """Store the votes and the counts, which are known only after the last row, and make the project visible."""
+    from paraqd.server.review.decisions import record_votes
+
     changed = [
         {"at": n, "count": count, "ids": "".join(f"\n{folded(each)}" for each in folding.ids.get(n, []))}
         for n, count in folding.counts.items()
@@ -227,6 +232,8 @@ def _finish(connection: Connection, project: str, folding: _Folding) -> None:
         )
     values = {"state": SCORING, "total": len(folding.numbers), "rows": folding.copies, "empty": folding.empty}
     connection.execute(update(projects).where(projects.c.id == project).values(values))
+    if folding.votes:
+        record_votes(connection, find_project(connection, project), reviewer, folding.votes)
 
 
 def find_project(connection: Connection, project: str, *, lock: bool = False) -> Row[Any]:

@@ -14,6 +14,7 @@ from paraqd.scoring.verdict import EvidenceKind
 from paraqd.server.errors import InvalidInput
 from paraqd.server.review.errors import BadRequest, NotFound
 from paraqd.server.review.filters import DECISIONS, SORTS, STATUSES, Filter
+from paraqd.server.review.new_projects import MOST_PAIRS as MOST_NEW_PAIRS
 
 LONGEST_NAME = 200
 LONGEST_NOTE = 2000
@@ -66,7 +67,7 @@ class ProjectBody(_Body):
     """A project to create from pairs."""
 
     name: Annotated[Clean, Field(max_length=LONGEST_NAME)]
-    pairs: list[PairBody]
+    pairs: Annotated[list[PairBody], Field(max_length=MOST_NEW_PAIRS)]
     threshold: Score | None = None
     review: tuple[Score, Score] | Literal["default"] | None = None
     votes_needed: Literal[1, 2] = 1

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, Response, UploadFile
 from fastapi.responses import FileResponse
-from starlette.background import BackgroundTask
+from starlette.types import Receive, Scope, Send
 
 from paraqd.data.formats import TableError
 from paraqd.server.errors import InvalidInput
@@ -70,7 +70,7 @@ def create_project(request: Request, server: Server, me: Writer, body: ProjectBo
         columns=("id", "question", "paraphrase") if given_ids else ("question", "paraphrase"),
         paraphrase_columns=("paraphrase",),
     )
-    project, _ = projects.create_project(server.database, new, rows)
+    project = projects.create_project(server.database, new, rows)
     server.wake()
     return projects.get_project(server.database, project, me)
 
@@ -114,9 +114,7 @@ def upload_project(
             delimiter=upload.table.dialect.delimiter,
             decimal=upload.table.dialect.decimal,
         )
-        project, given = projects.create_project(server.database, new, upload.rows())
-    if given:
-        decisions.import_votes(server.database, project, me, given)
+        project = projects.create_project(server.database, new, upload.rows(), me)
     server.wake()
     return projects.get_project(server.database, project, me)
 
@@ -262,9 +260,20 @@ def export(
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    clean = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-    headers = {"Content-Disposition": _attachment(name, format)}
-    return FileResponse(path, media_type=exports.FORMATS[format], headers=headers, background=clean)
+    headers = {"Content-Disposition": _attachment(name, format), "Accept-Ranges": "none"}
+    return _Download(path, media_type=exports.FORMATS[format], headers=headers)
+
+
+class _Download(FileResponse):
+    """A file that is sent as a whole; then its folder is removed, even if the client has gone."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file."""
+        whole = [(name, value) for name, value in scope["headers"] if name not in (b"range", b"if-range")]
+        try:
+            await super().__call__({**scope, "headers": whole}, receive, send)
+        finally:
+            shutil.rmtree(Path(self.path).parent, ignore_errors=True)
 
 
 def _attachment(name: str, ending: str) -> str:
