@@ -1,5 +1,6 @@
 """A real server stops gracefully, survives hostile clients, and forgets clients that went away."""
 
+import asyncio
 import json
 import signal
 import socket
@@ -9,7 +10,12 @@ from contextlib import suppress
 
 import httpx
 import pytest
+import uvicorn
 from server_process import QUESTION
+
+from paraqd.server.app import create_app
+from paraqd.server.process import _Server
+from paraqd.server.settings import Settings
 
 JSON = {"content-type": "application/json"}
 
@@ -163,3 +169,16 @@ def test_connections_are_limited(start):
             except httpx.TransportError:
                 pass
         time.sleep(0.05)
+
+
+def test_a_signal_that_interrupts_a_metric_does_not_wait_for_its_lock(scorer):
+    async def run():
+        app = create_app(Settings(review=False), scorer=scorer)
+        app.state.ready = True
+        server = _Server(uvicorn.Config(app), app, lambda: None)
+        server.handle_exit(signal.SIGTERM, None)
+        assert app.state.ready  # nothing that may wait happens in the handler
+        await asyncio.sleep(0)
+        assert not app.state.ready and server.should_exit
+
+    asyncio.run(run())

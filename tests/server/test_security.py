@@ -1,11 +1,14 @@
 """The server asks for its key, and tells browsers what they may do."""
 
+import re
+from pathlib import Path
+
 import pytest
 from fastapi.testclient import TestClient
 from server_process import KEY, QUESTION
 
 from paraqd.server.app import create_app
-from paraqd.server.security import COOKIE, PUBLIC, new_session
+from paraqd.server.security import COOKIE, PUBLIC, PUBLIC_FOLDERS, new_session
 from paraqd.server.settings import Settings
 
 BODY = {"question": QUESTION, "paraphrases": ["a"]}
@@ -57,6 +60,12 @@ def test_only_what_is_listed_is_public(locked, scorer):
     assert locked.get("/healthz").is_success and locked.get("/docs").is_success
     for trick in ("//v1/model", "/V1/model", "/static/../v1/model", "/v1/login/../model", "/docs/../metrics"):
         assert locked.get(trick).status_code in (401, 404)
+
+
+def test_the_guide_lists_what_is_public():
+    guide = Path(__file__).parents[2] / "docs" / "deploy.md"
+    sentence = next(line for line in guide.read_text("utf-8").split(". ") if "need no key" in line)
+    assert set(re.findall("`([^`]+)`", sentence)) == {*PUBLIC, *PUBLIC_FOLDERS}
 
 
 def test_a_browser_logs_in_and_out(locked):

@@ -126,14 +126,15 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop. A signal during the drain ends the drain, and a further one ends everything."""
-        set_ready(self._app, False)
+        # a signal can arrive in the middle of anything, even while a metric is locked
+        loop = asyncio.get_running_loop()
+        loop.call_soon_threadsafe(set_ready, self._app, False)
         seconds = self._app.state.settings.drain_seconds
         if self.should_exit:
             self.force_exit = True
         elif self._draining or not seconds or not self.started:
             self.should_exit = True
         else:
-            loop = asyncio.get_running_loop()
             loop.call_soon_threadsafe(loop.call_later, seconds, self._stop)
         self._draining = True
 

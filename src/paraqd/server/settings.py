@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -140,10 +140,6 @@ class Settings:
     def is_local(self) -> bool:
         """Return True if only this machine can reach the address."""
         return is_loopback(self.host)
-
-    def with_address(self, host: str, port: int) -> Settings:
-        """Return the same settings with the address that the server really listens on."""
-        return replace(self, host=host, port=port)
 
 
 def is_loopback(host: str) -> bool:
