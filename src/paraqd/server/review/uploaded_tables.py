@@ -72,7 +72,9 @@ def _repeated_size(column: Any) -> int:
         return int(pc.sum(lengths.take(column.indices)).as_py() or 0)
     if pa.types.is_struct(column.type):
         return sum(map(_repeated_size, column.flatten()))
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+    if pa.types.is_map(column.type):
+        return _repeated_size(column.keys) + _repeated_size(column.items)
+    if hasattr(column, "flatten"):  # lists of all kinds
         return _repeated_size(column.flatten())
     return 0
 
