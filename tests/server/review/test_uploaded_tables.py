@@ -107,6 +107,10 @@ def repeated_xlsx():
     [
         ("a.parquet", repeated_parquet),
         ("a.parquet", lambda: as_parquet(question=["How?"], paraphrase=["Why?"], many=[["x" * 1000] * 500])),
+        (
+            "a.parquet",
+            lambda: as_parquet(question=["How?"], paraphrase=["Why?"], many=[{"a": {"b": ["x" * 1000] * 500}}]),
+        ),
         ("a.parquet", lambda: as_parquet(question=["How?"], paraphrase=["Why?"], many=[[7] * 50_000])),
         ("a.xlsx", repeated_xlsx),
         ("a.csv", lambda: ("question,paraphrase," + ",".join(map(str, range(200))) + "\n" + "a,\n" * 300).encode()),

@@ -41,6 +41,7 @@ def _too_large(name: str | Path, largest: int) -> TableError:
 
 def _parquet_size(path: Path, largest: int) -> int:
     """Return the size of a file's values. A value that is repeated is stored once, but counts each time."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     facts = pq.ParquetFile(path).metadata
@@ -54,7 +55,9 @@ def _parquet_size(path: Path, largest: int) -> int:
             chunk = facts.row_group(group).column(place)
             size += max(chunk.num_values * width, chunk.total_uncompressed_size)
     if size <= largest and texts:
-        with pq.ParquetFile(path, read_dictionary=texts, buffer_size=1 << 20) as file:
+        # a column of JSON would be read as a special type, with every text in full
+        plain = {"arrow_extensions_enabled": False} if int(pa.__version__.split(".")[0]) > 20 else {}
+        with pq.ParquetFile(path, read_dictionary=texts, buffer_size=1 << 20, **plain) as file:
             for batch in file.iter_batches(batch_size=1024, use_threads=False):
                 size += sum(map(_repeated_size, batch.columns))
                 if size > largest:
