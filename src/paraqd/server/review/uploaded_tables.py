@@ -112,7 +112,7 @@ def check_column_names(table: Table) -> None:
 
 
 def storable(value: Any) -> Any:
-    """Return a cell as JSON can represent it.
+    r"""Return a cell as JSON can represent it.
 
     >>> from datetime import date
     >>> storable("7 \ud83d"), storable(date(2026, 5, 1)), storable([b"x"])
