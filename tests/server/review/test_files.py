@@ -95,6 +95,8 @@ def test_several_paraphrases_in_a_row_are_pairs_of_their_own(client):
     assert (found["name"], found["votes_needed"], found["review"]) == ("Nuts", 2, [0.2, 0.8])
     chosen = upload(client, "a.csv", as_csv(rows), question_column="note", paraphrase_columns="V*").json()
     assert chosen["paraphrase_columns"] == ["V1", "V2"]
+    repeated = upload(client, "a.csv", as_csv(rows), question_column="note", paraphrase_columns=["V2", "V1"]).json()
+    assert repeated["paraphrase_columns"] == ["V2", "V1"]
 
 
 def test_columns_are_guessed_from_common_names():

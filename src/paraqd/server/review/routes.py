@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, Response, UploadFile
 from fastapi.responses import FileResponse
+from pydantic import Field
 from starlette.types import Receive, Scope, Send
 
 from paraqd.data.formats import TableError
@@ -83,7 +84,10 @@ def upload_project(
     file: Annotated[UploadFile, File(description="A .csv, .tsv, .jsonl, .xlsx or .parquet file.")],
     name: Annotated[str, Form(max_length=200)] = "",
     question_column: Annotated[str, Form(max_length=1000)] = "",
-    paraphrase_columns: Annotated[str, Form(max_length=10_000, description="A list with commas, or a pattern.")] = "",
+    paraphrase_columns: Annotated[
+        list[Annotated[str, Field(max_length=10_000)]],
+        Form(max_length=1000, description="Names, lists with commas, or patterns."),
+    ] = [],  # noqa: B006
     encoding: Annotated[str, Form(max_length=50)] = "",
     threshold: Annotated[float | None, Form(ge=-1, le=1, allow_inf_nan=False)] = None,
     review: Annotated[str, Form(max_length=100, description="A band such as 0.2,0.8, or default.")] = "",
@@ -98,7 +102,7 @@ def upload_project(
             path,
             shown,
             question=question_column.strip(),
-            paraphrases=paraphrase_columns.strip(),
+            paraphrases=",".join(each.strip() for each in paraphrase_columns if each.strip()),
             encoding=encoding.strip(),
             most_pairs=terms.most_pairs,
             longest=terms.longest,
