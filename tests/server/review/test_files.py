@@ -5,7 +5,6 @@ import io
 import json
 import tempfile
 import zipfile
-from pathlib import Path
 
 import openpyxl
 import pytest
@@ -76,7 +75,8 @@ def rows_of(kind, content):
         ("../bank.jsonl", as_jsonl([HEAD, *ROWS])),
     ],
 )
-def test_a_table_becomes_a_project(client, name, content):
+def test_a_table_becomes_a_project(client, monkeypatch, tmp_path, name, content):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     answer = upload(client, name, content)
     assert answer.status_code == 201, answer.text
     found = answer.json()
@@ -85,7 +85,7 @@ def test_a_table_becomes_a_project(client, name, content):
     pair = client.get(f"/v1/projects/{found['id']}/pairs/2").json()
     assert (pair["id"], pair["paraphrase"]) == ("A-2", ROWS[1][2])
     assert pair["row"] == (2 if name.endswith("jsonl") else 3)
-    assert not [each for each in Path(tempfile.gettempdir()).glob("paraqd-upload-*") if list(each.glob("*"))]
+    assert not [each for each in tmp_path.glob("paraqd-upload-*") if list(each.glob("*"))]
 
 
 def test_several_paraphrases_in_a_row_are_pairs_of_their_own(client):
