@@ -18,6 +18,7 @@ class TestBadInput:
         ("arguments", "line"),
         [
             (["none.csv", "-o", "out.csv"], "there is no file none.csv"),
+            (["pairs.csv", "-o", "out.csv", "--id-column", "Nummer"], "has no column 'Nummer'"),
             (["pairs.docx", "-o", "out.csv"], "use .csv, .tsv, .jsonl, .xlsx or .parquet"),
             (["pairs.csv", "-o", "out.docx"], "use .csv, .tsv, .jsonl, .xlsx or .parquet"),
             (["pairs.csv", "-o", "none/out.csv"], "there is no folder none"),

@@ -161,6 +161,8 @@ def _run(settings: Settings, *, open_browser: bool, access_log: bool, quiet: boo
         def started() -> None:
             if not quiet:
                 say(f"paraqd serves at {address} (stop with Ctrl-C)")
+                if settings.review:
+                    say(f"decisions are stored in {web.state.review.database.url.removeprefix('sqlite:///')}")
             if open_browser:
                 typer.launch(address)
 

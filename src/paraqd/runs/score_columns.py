@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from paraqd.data.formats import TableError
 from paraqd.data.pair_tables import WIDE, PairColumns, pair_columns
-from paraqd.data.tables import Columns, Table
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table
 from paraqd.data.writers import Schema
 from paraqd.parameters import named
 from paraqd.runs.score_rows import ADDED, DECISION, PARAPHRASE_COLUMN, WHY
@@ -69,6 +69,8 @@ class ScoreColumns:
     def check(self, table: Table) -> None:
         """Raise a TableError if a column is missing, or if scoring would replace a column without permission."""
         found = pair_columns(table, self.columns, self.paraphrases, several=self.wide)
+        if self.columns.id != DEFAULT_COLUMNS.id:  # ids are optional, unless their column is named
+            table.need("id", table.written_as(self.columns.id), self.columns)
         added = self._added(found.paraphrases, several=found.several)
         for role, name in (("question", found.question), *(("paraphrase", each) for each in found.paraphrases)):
             if name in added:

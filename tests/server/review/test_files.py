@@ -105,6 +105,7 @@ def test_columns_are_guessed_from_common_names():
         "Paraphrase 2",
     )
     assert find_columns(["text", "Question", "Variant"]).question == "Question"
+    assert find_columns(["Item no.", "Question", "Variant"]).id == "Item no."
     with pytest.raises(BadRequest, match="No column has a common name for the question"):
         find_columns(["Frage", "V1"])
 

@@ -55,7 +55,10 @@ _PARAPHRASES = (
     "output",
     "sentence2",
 )
-_IDS = ("id", "item id", "question id", "qid", "nr", "no", "number", "key", "uid", "code")
+_IDS = (
+    *("id", "item id", "question id", "problem id", "qid", "uid", "key", "code", "ref", "reference"),
+    *("nr", "no", "number", "item no", "item number", "question no", "question number", "problem no"),
+)
 _NUMBERED = re.compile(
     r"(?:v|p|var|paraphrase|paraphrased|rewrite|rewritten|reworded|rewording|variant|variation|version|candidate) ?\d+"
 )
