@@ -313,6 +313,14 @@ def test_a_file_without_decisions_cannot_be_imported(client):
     assert answer.status_code == 400 and answer.json()["error"]["code"] == "no_decisions"
 
 
+def test_a_scored_file_has_one_pair_in_each_row(client):
+    head = ["Question", "V1", "V2", "paraphrase_column", "score", "valid"]
+    texts = ["Ann has 5 pens. How many?", "How many pens has Ann, who has 5?", "Ann has 6 pens. How many?"]
+    rows = [head, [*texts, "V1", "0.9", "true"], [*texts, "V2", "-0.9", "false"]]
+    found = upload(client, "scored.csv", as_csv(rows)).json()
+    assert (found["total"], found["rows"], found["paraphrase_columns"]) == (2, 2, ["V1", "V2"])
+
+
 @pytest.mark.parametrize("given", ["bytes=0-3", "bytes=9-2", "nonsense", "bytes=999999999-"])
 def test_a_download_is_always_complete_and_leaves_nothing_behind(client, monkeypatch, tmp_path, given):
     project = reviewed(client)

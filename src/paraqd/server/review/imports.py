@@ -168,7 +168,8 @@ def _source_row(
     question, identity = row.get(found.question), _text(row.get(found.id)).strip()[:_LONGEST_ID] if found.id else ""
     given = _votes(number, row, ours)
     key = _text(row.get(ours[KEY])).strip() if ours else ""
-    only = _text(row.get(ours.get(PARAPHRASE_COLUMN, ""))).strip()
+    # a file that was exported here or scored has one row for each pair
+    only = _text(row.get(ours.get(PARAPHRASE_COLUMN, PARAPHRASE_COLUMN))).strip()
     columns = (only,) if only in found.paraphrases else found.paraphrases
     made, empty = [], 0
     for column in columns:
