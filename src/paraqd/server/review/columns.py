@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from paraqd.data.pair_tables import match_columns
+from paraqd.runs.score_rows import PARAPHRASE_COLUMN
 from paraqd.server.review.errors import BadRequest
 
 KEY = "paraqd_pair"  # every exported file has this column, with the key of the pair
-PARAPHRASE_COLUMN = "paraphrase_column"
 VERDICT = (PARAPHRASE_COLUMN, "score", "valid", "decision", "why", "status")
 FOR_PROGRAMS = ("evidence", "warnings", "error", "signature", KEY)
 DECISION_BY, NOTE_BY, TIME_BY = "decision by ", "note by ", "time by "

@@ -12,12 +12,12 @@ from sqlalchemy import Connection, Row, and_, select
 
 from paraqd.data.excel import LONGEST_CELL
 from paraqd.data.writers import Dialect, open_writer
+from paraqd.runs.score_rows import PARAPHRASE_COLUMN
 from paraqd.server.review.columns import (
     DECISION_BY,
     FOR_PROGRAMS,
     KEY,
     NOTE_BY,
-    PARAPHRASE_COLUMN,
     TIME_BY,
     added_names,
 )

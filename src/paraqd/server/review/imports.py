@@ -17,12 +17,12 @@ from paraqd.data.formats import Format, TableError
 from paraqd.data.rows import LostRow, Row, numbered
 from paraqd.data.tables import Table, open_table
 from paraqd.extras import MissingExtraError
+from paraqd.runs.score_rows import PARAPHRASE_COLUMN
 from paraqd.server.errors import TooLarge
 from paraqd.server.review.columns import (
     DECISION_BY,
     KEY,
     NOTE_BY,
-    PARAPHRASE_COLUMN,
     TIME_BY,
     TableColumns,
     find_columns,
