@@ -11,7 +11,7 @@ from paraqd import Scorer
 from paraqd.model_folder import TOKENIZER_FILE, write_facts
 from paraqd.scoring.verdict import EvidenceKind
 
-LAYERS, HEADS, KEY_HEADS, HEAD_SIZE, INNER = 2, 4, 2, 16, 128
+LAYERS, HEADS, HEAD_SIZE, INNER, BUCKETS = 2, 4, 16, 128, 32
 WIDTH = HEADS * HEAD_SIZE
 FUSION = {"bias": 0.1, "weights": {"number_lost": -2.0, "number_changed": -2.0}, "model_weight": 0.8}
 TEXTS = [
@@ -32,15 +32,16 @@ def facts_of_judge(**cascade):
     return {"name": "tiny-lm", "kind": "language-model", "kinds": [kind.value for kind in EvidenceKind], "cascade": use}
 
 
-def make_tokenizer(special=("<|im_start|>", "<|im_end|>")):
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+def make_tokenizer(special=("[CLS]", "[SEP]")):
+    """Return a tokenizer that knows the words in `TEXTS` and spells all others."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=list(special), initial_alphabet=alphabet)
-    tokenizer.train_from_iterator(TEXTS, trainer)
+    letters = [chr(code) for code in range(33, 127) if not chr(code).isupper()]
+    words = sorted({word for text in TEXTS for word in text.lower().replace("?", "").replace(".", "").split()})
+    names = dict.fromkeys(["[PAD]", "[UNK]", *special, *letters, *(f"##{letter}" for letter in letters), *words])
+    tokenizer = Tokenizer(models.WordPiece({name: number for number, name in enumerate(names)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return tokenizer
 
 
@@ -50,37 +51,66 @@ def random_weights(words, seed=3):
     def some(*shape):
         return rng.normal(0, 0.15, shape).astype(np.float32)
 
-    weights = {"body.embed_tokens.weight": some(words, WIDTH) * 6, "body.norm.weight": np.ones(WIDTH, np.float32)}
+    weights = {
+        "body.embeddings.word_embeddings.weight": some(words, WIDTH) * 6,
+        "body.embeddings.position_embeddings.weight": some(514, WIDTH),
+        "body.encoder.relative_attention_bias.weight": some(BUCKETS, HEADS) * 4,
+        "types.weight": some(2, WIDTH),
+    }
+    linear = {"pooler": (WIDTH, WIDTH), "valid": (1, WIDTH), "kinds": (len(EvidenceKind), WIDTH), "places": (1, WIDTH)}
+    norms = ["body.embeddings.LayerNorm"]
     for number in range(LAYERS):
-        layer = f"body.layers.{number}"
-        for name, size in (("q", WIDTH), ("k", KEY_HEADS * HEAD_SIZE), ("v", KEY_HEADS * HEAD_SIZE), ("o", WIDTH)):
-            weights[f"{layer}.self_attn.{name}_proj.weight"] = some(size, WIDTH) * 2
-        for name in ("gate", "up"):
-            weights[f"{layer}.mlp.{name}_proj.weight"] = some(INNER, WIDTH)
-        weights[f"{layer}.mlp.down_proj.weight"] = some(WIDTH, INNER)
-        for name in ("input_layernorm", "post_attention_layernorm"):
-            weights[f"{layer}.{name}.weight"] = np.ones(WIDTH, np.float32)
-    for name, size in (("valid", 1), ("kinds", len(EvidenceKind)), ("places", 1)):
-        weights[f"{name}.weight"], weights[f"{name}.bias"] = some(size, WIDTH) * 2, some(size)
+        layer = f"body.encoder.layer.{number}"
+        linear |= {f"{layer}.attention.attn.{name}": (WIDTH, WIDTH) for name in "qkvo"}
+        linear |= {f"{layer}.intermediate.dense": (INNER, WIDTH), f"{layer}.output.dense": (WIDTH, INNER)}
+        norms += [f"{layer}.attention.LayerNorm", f"{layer}.output.LayerNorm"]
+    for name, shape in linear.items():
+        weights[f"{name}.weight"], weights[f"{name}.bias"] = some(*shape) * 2, some(shape[0])
+    for name in norms:
+        weights[f"{name}.weight"], weights[f"{name}.bias"] = 1 + some(WIDTH), some(WIDTH)
     return weights
 
 
 def shape_of_judge():
-    from paraqd.training.causal_onnx import Shape
+    from paraqd.training.language_onnx import Shape
 
-    return Shape(LAYERS, HEADS, KEY_HEADS, HEAD_SIZE, WIDTH, epsilon=1e-5, rotation=10_000.0)
+    return Shape(HEADS, epsilon=1e-5)
+
+
+def write_base(folder, tokens):
+    """Write an untrained MPNet of two narrow layers, whose vocabulary contains the given tokens of an encoder."""
+    import torch
+    from tokenizers import Tokenizer, models
+    from transformers import MPNetConfig, MPNetModel, PreTrainedTokenizerFast
+
+    own = {"[CLS]": "<s>", "[PAD]": "<pad>", "[SEP]": "</s>"}
+    names = dict.fromkeys([*own.values(), "<unk>", *(each for each in tokens if each not in own), "<mask>"])
+    made = Tokenizer(models.WordPiece({name: number for number, name in enumerate(names)}, unk_token="[UNK]"))
+    torch.manual_seed(5)
+    config = MPNetConfig(
+        vocab_size=len(names),
+        hidden_size=WIDTH,
+        intermediate_size=INNER,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        max_position_embeddings=514,
+        initializer_range=0.1,
+    )
+    MPNetModel(config, add_pooling_layer=False).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=made).save_pretrained(folder)
+    return folder
 
 
 def write_judge(folder, *, weights=None, tokenizer=None, facts=None):
     """Write the model folder of a judge."""
-    from paraqd.training.causal_onnx import write_causal_judge
+    from paraqd.training.language_onnx import write_language_judge
 
     folder = Path(folder)
     folder.mkdir(parents=True)
     tokenizer = tokenizer or make_tokenizer()
     tokenizer.save(str(folder / TOKENIZER_FILE))
     weights = weights or random_weights(tokenizer.get_vocab_size())
-    write_causal_judge(weights, shape_of_judge(), folder)
+    write_language_judge(weights, shape_of_judge(), folder)
     write_facts(folder, facts or facts_of_judge())
     return folder
 

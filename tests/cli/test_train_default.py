@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
+import language_judge
 import pytest
 
 pytest.importorskip("sentence_transformers")
@@ -16,6 +17,7 @@ pytest.importorskip("spacy")
 from paraqd import Scorer
 from paraqd.cli.main import run
 from paraqd.data.datasets import written_split
+from paraqd.generators.encoder import encoder_folder
 from paraqd.model_folder import read_model_folder
 
 pytestmark = pytest.mark.usefixtures("single_thread")
@@ -29,6 +31,10 @@ SMALL = (
     "2048",
     "--set",
     "data.train.strangers.most=6",
+    "--set",
+    "data.train.sampled.most=4",
+    "--set",
+    'data.generator.scale="smoke"',
     "--set",
     "data.train.synthetic_composed.most=3",
     "--set",
@@ -146,8 +152,6 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
     ]
     command += ["--encoder", str(encoder), "--set", f"teachers=[{{model='{encoder}', epochs=1}}]"]
     command += ["--set", "judge.stages=[{epochs=1}, {epochs=1, inner=48}]"]
-    # the set of a generator's rewrites, which the recipe does not use
-    command += ["--set", "data.train.fluent={weight=0.5}", "--set", 'data.generator.scale="smoke"']
     assert run([*command, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["kind"] == "fused" and facts["recipe"] == "default"
@@ -160,7 +164,7 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
     assert facts["stages"][1]["inner"] == 48 and facts["teachers"] == [encoder.name]
     card = (tmp_path / "own" / "README.md").read_text("utf-8")
     assert "- Stage 2, starting from the previous stage: 1 epochs" in card
-    assert (tmp_path / "own.work" / "generators" / "f9" / "model.safetensors").is_file()
+    assert (tmp_path / "own.work" / "generators" / "paraphrase" / "model.safetensors").is_file()
     assert run(["export", "own", "-o", "small", "--quiet"]) == 0
     assert -1 <= Scorer.load("small").score("Tom has 5 pens. How many?", "How many pens has Tom, who has 5?").score <= 1
     assert run(command) == 2
@@ -169,28 +173,11 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
 
 @pytest.fixture(scope="module")
 def language_model(tmp_path_factory):
-    """A language model of two narrow layers with a byte-level tokenizer."""
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    """An MPNet of two narrow layers, whose vocabulary contains that of the default encoder."""
+    from tokenizers import Tokenizer
 
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = trainers.BpeTrainer(
-        vocab_size=700,
-        special_tokens=["<|im_start|>", "<|im_end|>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    made.train_from_iterator([text for n in range(60) for text in written(n).values()], trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made)
-    torch.manual_seed(1)
-    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_key_value_heads": 2}
-    config = LlamaConfig(vocab_size=len(tokenizer), num_attention_heads=4, max_position_embeddings=2048, **sizes)
-    folder = tmp_path_factory.mktemp("language_model")
-    LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    tokens = Tokenizer.from_file(str(encoder_folder() / "tokenizer.json")).get_vocab()
+    return language_judge.write_base(tmp_path_factory.mktemp("language_model"), tokens)
 
 
 def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_model, tmp_path, capsys, monkeypatch):
@@ -220,7 +207,6 @@ def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_mod
     assert facts["kind"] == "language-model" and facts["settings"]["epochs"] == 1
     assert {"written", "composed", "rules", "synthetic", "styles", "styles_composed"} <= set(facts["data"])
     assert set(facts["validation"]) == {"written", "composed", "synthetic", "styles"}
-    assert facts["vocabulary"]["texts"] == ["questions", "general_paraphrases"]
     assert run(command) == 2
     assert "already has a model" in capsys.readouterr().err
     hidden.rename("lm.work/pairs")
@@ -244,7 +230,8 @@ def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path
     model = ["--set", f"language_judge.model='{language_model}'", "--set", "language_judge.start=''"]
     assert run([*command, *place, "--out", "lm", "--judge", "large", *model]) == 0
     assert sorted(Path("work/pairs").iterdir()) == made
-    assert list(Path("work/tokens").iterdir()) and list(Path("work/language/tokens").iterdir())
+    files = json.loads(Path("work/language/prepared.json").read_text("utf-8"))["train"].values()
+    assert all(Path("work/tokens", name).is_file() for name in files)
 
 
 def test_the_name_of_the_list_of_operators_is_not_a_recipe_for_training(tmp_path, capsys):
@@ -287,7 +274,7 @@ def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, op
         (("--weights-only",), "run the command with --prepare-only first"),
         (("--weights-only", "--prepare-only"), "pass one of them"),
         (("--small", "reading"), "does not hold a scorer with a small judge"),
-        (("--set", "language_judge.model='nobody'", "--set", "language_judge.start=''"), "language model nobody"),
+        (("--set", "language_judge.model='nobody'", "--set", "language_judge.start=''"), "needs nobody, which is not"),
         (("--start", "nowhere"), "nowhere has no language-model judge to start from"),
         (("--epochs", "0"), "epochs must be at least 1"),
     ],

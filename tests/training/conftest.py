@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
 
+import language_judge
 import numpy as np
 import torch
 
@@ -143,35 +144,14 @@ def pairs():
 
 
 @pytest.fixture(scope="session")
-def causal_base(tmp_path_factory):
-    """Return the folder of an untrained language model of two layers with a byte-level BPE tokenizer."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=600,
-        special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    texts = [text for pair in faulty_pairs(200) for text in (pair.question, pair.paraphrase)]
-    made.train_from_iterator([*texts, *(row["paraphrase"] for row in question_rows())], trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<|endoftext|>")
-    torch.manual_seed(5)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        initializer_range=0.1,
-        max_position_embeddings=2048,
-    )
-    folder = tmp_path_factory.mktemp("causal")
-    LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+def word_encoder(tmp_path_factory, word_tokenizer):
+    """Return a folder with the tokenizer of an encoder that knows the words in `pairs`."""
+    folder = tmp_path_factory.mktemp("word-encoder")
+    word_tokenizer(JUDGE_WORDS).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def language_base(tmp_path_factory, word_tokenizer):
+    """Return the folder of an untrained MPNet of two layers, whose vocabulary contains that of `word_encoder`."""
+    return language_judge.write_base(tmp_path_factory.mktemp("mpnet"), word_tokenizer(JUDGE_WORDS).get_vocab())

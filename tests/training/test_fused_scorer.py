@@ -24,7 +24,7 @@ from paraqd.training import judge_corpus
 from paraqd.training.export import export_model
 from paraqd.training.exported_weights import load_exported
 from paraqd.training.fused_scorer import _start_from, train_on_pairs, train_scorer
-from paraqd.training.judge_corpus import draw, fluent_faults
+from paraqd.training.judge_corpus import draw
 from paraqd.training.judge_model import make_causal_judge, make_judge
 from paraqd.training.judge_tokens import join_tokens, read_tokens, repeat_questions, tokenize_pairs, write_tokens
 from paraqd.training.judge_training import judge_scores, train_judge
@@ -198,15 +198,6 @@ def test_draw_limits_the_pairs_of_each_operator():
     drawn = list(draw(rows, most=8, seed=1))
     assert [sum(p.source == s for p in drawn) for s in ("rules-A", "rules-B")] == [16, 10]
     assert drawn == list(draw(rows, most=8, seed=1))
-
-
-def test_rewrites_with_a_lost_number_are_faulty():
-    rows = [
-        {"id": "x", "question": "Ann has 15 pens and 12 cups.", "paraphrase": "Ann has pens and 12 cups."},
-        {"id": "x", "question": "Ann has 15 pens and 12 cups.", "paraphrase": "Ann owns 12 cups and 15 pens."},
-    ]
-    found = list(fluent_faults(rows))
-    assert [pair.kind for pair in found] == ["number_lost"]
 
 
 @pytest.fixture(scope="module")

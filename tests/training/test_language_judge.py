@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -15,16 +16,18 @@ pytest.importorskip("onnx")
 
 import numpy as np
 import torch
+from tokenizers import Tokenizer
+from transformers import AutoModel, AutoTokenizer
 
 from paraqd.data.faulty_pairs import write_faults
 from paraqd.model_folder import read_model_folder
 from paraqd.scoring.fusion import Fusion
+from paraqd.scoring.judge.cross_encoder import LONGEST
 from paraqd.scoring.judge.language_model import LanguageModel
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.scoring.second_opinion import SecondOpinion
-from paraqd.training import causal_onnx
-from paraqd.training.judge_model import load_causal_base
-from paraqd.training.judge_tokens import read_tokens, repeat_questions
+from paraqd.training import language_onnx
+from paraqd.training.judge_tokens import read_tokens
 from paraqd.training.judge_training import judge_scores
 from paraqd.training.language_folder import train_language_judge
 from paraqd.training.language_judge import (
@@ -34,7 +37,7 @@ from paraqd.training.language_judge import (
     validation_odds,
 )
 from paraqd.training.language_teacher import language_odds
-from paraqd.training.language_weights import load_weights, source_files
+from paraqd.training.language_weights import load_base, load_weights, source_files
 from paraqd.training.onnx_graph import TABLE_LEVELS
 from paraqd.training.pair_files import pair_settings
 from paraqd.training.quantisation_aware import exact_weights, finish_rounding, round_blocks, round_rows, start_rounding
@@ -46,9 +49,15 @@ OTHERS = (
 )
 
 
-def recipe(base, **overrides):
-    """Return the recipe ``default`` with a small language model, one training set and short training runs."""
+@pytest.fixture(scope="module")
+def recipe(word_encoder):
+    """Return a function for the recipe ``default`` with a small language model, one set and short training runs."""
+    return partial(make_recipe, word_encoder)
+
+
+def make_recipe(encoder, base, **overrides):
     values = {
+        "encoder": str(encoder),
         "language_judge.model": str(base),
         "language_judge.start": "",
         "language_judge.pairs": 200,
@@ -85,10 +94,10 @@ def _missing(*_):
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, causal_base, pairs):
+def trained(tmp_path_factory, language_base, pairs, recipe):
     """Return the folder and the work folder of a trained judge."""
     place = tmp_path_factory.mktemp("trained")
-    made = recipe(causal_base)
+    made = recipe(language_base)
     write_pairs(place / "work", made, pairs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("paraqd.training.pair_files.synthetic_digest", _missing)
@@ -102,25 +111,51 @@ def test_rounding_in_training_equals_the_rounding_of_the_export():
     weight[3, 64:128] = 0  # a block without a scale
     weight[5] = 0
     weight[:, 128:] *= torch.linspace(0.01, 3, 24)[:, None]
-    integers, factors, scales = causal_onnx.round_blocks(weight.numpy())
+    integers, factors, scales = language_onnx.round_blocks(weight.numpy())
     steps = factors * scales[:, None]
     expected = (integers.reshape(24, 3, 64) * steps[..., None]).reshape(24, 192)
     assert np.array_equal(round_blocks(weight).numpy(), expected)
 
 
-def test_the_inputs_of_each_token_are_rounded_to_eight_bits(causal_base):
-    _, judge = load_causal_base(causal_base)
-    layer = judge.body.layers[0].mlp.down_proj
+@pytest.fixture
+def judge(language_base, word_encoder):
+    return load_base(str(language_base), Tokenizer.from_file(str(word_encoder / "tokenizer.json")))
+
+
+def test_both_judges_read_the_same_tokens(judge, language_base, word_encoder):
+    tokenizer = Tokenizer.from_file(str(word_encoder / "tokenizer.json"))
+    whole = AutoModel.from_pretrained(language_base, add_pooling_layer=False)
+    own = AutoTokenizer.from_pretrained(language_base).get_vocab()
+    words = judge.body.embeddings.word_embeddings.weight
+    assert len(words) == tokenizer.get_vocab_size() < len(own)
+    for name, theirs in (("[CLS]", "<s>"), ("[SEP]", "</s>"), ("pens", "pens"), ("tom", "tom")):
+        expected = whole.embeddings.word_embeddings.weight[own[theirs]]
+        assert torch.equal(words[tokenizer.token_to_id(name)], expected), name
+
+
+def test_without_padding_or_with_it_a_row_gives_the_same(judge):
+    ids = torch.tensor([[2, 5, 9, 3, 8, 3], [2, 5, 3, 3, 0, 0]])
+    types = torch.tensor([[0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 0, 0]])
+    mask = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
+    judge.eval()
+    both = judge(input_ids=ids, token_type_ids=types, attention_mask=mask)
+    alone = judge(input_ids=ids[1:, :4], token_type_ids=types[1:, :4], attention_mask=mask[1:, :4])
+    assert torch.allclose(both[0][1], alone[0][0], atol=1e-5) and torch.allclose(both[1][1], alone[1][0], atol=1e-5)
+    assert torch.allclose(both[2][1, :4], alone[2][0], atol=1e-5)
+
+
+def test_the_inputs_of_each_token_are_rounded_to_eight_bits(judge):
+    layer = judge.body.encoder.layer[0].output.dense
     given = torch.randn(2, 6, layer.in_features)
     start_rounding(judge)
     steps = torch.round(given / given.abs().amax(dim=-1, keepdim=True) * 127)
     rounded = steps * given.abs().amax(dim=-1, keepdim=True) / 127
-    assert torch.allclose(layer(given), rounded @ round_blocks(layer.weight).T, atol=1e-5)
-    assert not torch.allclose(layer(given), given @ round_blocks(layer.weight).T, atol=1e-5)
+    weight = round_blocks(layer.weight)
+    assert torch.allclose(layer(given), rounded @ weight.T + layer.bias, atol=1e-5)
+    assert not torch.allclose(layer(given), given @ weight.T + layer.bias, atol=1e-5)
 
 
-def test_a_rounded_judge_keeps_its_exact_weights(causal_base):
-    judge = load_causal_base(causal_base)[1]
+def test_a_rounded_judge_keeps_its_exact_weights(judge):
     before = {name: value.clone() for name, value in judge.state_dict().items()}
     start_rounding(judge)
     finish_rounding(judge)
@@ -129,26 +164,28 @@ def test_a_rounded_judge_keeps_its_exact_weights(causal_base):
     assert all(torch.equal(kept[name], before[name]) for name in before)
 
 
-def test_gradients_pass_through_the_rounding(causal_base):
-    judge = load_causal_base(causal_base)[1]
+def test_gradients_pass_through_the_rounding(judge):
     start_rounding(judge)
-    layer = judge.body.layers[0].mlp.up_proj
+    layer = judge.body.encoder.layer[0].intermediate.dense
     given = torch.randn(3, layer.in_features)
     layer(given).sum().backward()
     most = given.abs().amax(dim=-1, keepdim=True)
     rounded = torch.round(given / most * 127) * most / 127
     assert torch.allclose(layer.weight.grad, rounded.sum(0).expand_as(layer.weight), atol=1e-5)
-    table = judge.body.embed_tokens
+    table = judge.body.embeddings.word_embeddings
     table(torch.tensor([[4, 4, 7]])).sum().backward()
     assert table.weight.grad[:8, 0].tolist() == [0, 0, 0, 0, 2, 0, 0, 1]
 
 
-def test_the_words_and_the_heads_are_rounded_as_in_the_export(causal_base):
-    judge = load_causal_base(causal_base)[1]
-    words, head = judge.body.embed_tokens.weight.detach().clone(), judge.valid.weight.detach().clone()
+def test_of_the_tables_only_the_words_are_rounded_and_of_the_maps_not_the_heads(judge):
+    tables = judge.body.embeddings
+    words, places = (each.weight.detach().clone() for each in (tables.word_embeddings, tables.position_embeddings))
+    head = judge.valid.weight.detach().clone()
     start_rounding(judge)
-    assert torch.allclose(judge.body.embed_tokens(torch.arange(5)), round_rows(words[:5], TABLE_LEVELS), atol=1e-6)
-    assert torch.equal(judge.valid(torch.eye(head.shape[1])) - judge.valid.bias, head.T)  # heads are not rounded
+    rows = torch.arange(5)
+    assert torch.allclose(tables.word_embeddings(rows), round_rows(words[:5], TABLE_LEVELS), atol=1e-6)
+    assert torch.equal(tables.position_embeddings(rows), places[:5])
+    assert torch.allclose(judge.valid(torch.eye(head.shape[1])) - judge.valid.bias, head.T, atol=1e-6)
 
 
 def test_the_exported_judge_gives_the_trained_judges_answers(trained, pairs):
@@ -178,11 +215,10 @@ def texts(pairs):
 
 
 def test_the_model_folder_says_how_the_judge_is_used(trained):
-    done, work, made = trained
+    done, _, _ = trained
     facts = done.facts
     assert facts["settings"]["epochs"] == 12 and facts["settings"]["beta2"] == 0.98
     assert facts["data"]["synthetic"]["pairs"] == 120
-    assert facts["vocabulary"]["tokens"] == len(find_prepared(made, work).old_ids)
     default = read_model_folder("default")
     assert facts["cascade"]["model"] == f"default@{default.hash8(default.verified_hashes())}"
     second = SecondOpinion.from_dict(facts["cascade"], judge=None)
@@ -193,12 +229,14 @@ def test_the_model_folder_says_how_the_judge_is_used(trained):
     assert "| synthetic | 120 | 100 |" in card and "base_model: " in card
 
 
-def test_stored_weights_are_the_exported_ones_and_can_be_trained_further(trained, tmp_path, pairs, causal_base):
+def test_stored_weights_are_the_exported_ones_and_can_be_trained_further(
+    trained, tmp_path, pairs, language_base, recipe
+):
     _, work, _ = trained
     weights = work / "language" / "weights"
     judge = load_weights(weights)
     start_rounding(judge)
-    rows = repeat_questions(read_tokens(next((work / "language" / "tokens").glob("*validation*"))))
+    rows = read_tokens(next((work / "tokens").glob("*validation*")))
     assert judge_scores(judge, rows) == pytest.approx(validation_odds(work)["synthetic"], abs=1e-4)
     short = {"language_judge.training.epochs": 1, "language_judge.training.learning_rate": 1e-6}
     further = recipe("nowhere", **{"language_judge.start": str(weights), **short})  # no language model is needed
@@ -208,16 +246,19 @@ def test_stored_weights_are_the_exported_ones_and_can_be_trained_further(trained
     assert validation_odds(tmp_path / "work")["synthetic"] == pytest.approx(validation_odds(work)["synthetic"], abs=0.3)
 
 
-def test_training_goes_on_from_an_exported_judge(trained, tmp_path, pairs):
+def test_training_goes_on_from_an_exported_judge(trained, tmp_path, pairs, recipe):
     done, work, _ = trained
     judge = load_weights(done.folder)  # the folder has no exact weights
-    rows = repeat_questions(read_tokens(next((work / "language" / "tokens").glob("*validation*"))))
+    rows = read_tokens(next((work / "tokens").glob("*validation*")))
     assert np.abs(judge_scores(judge, rows) - validation_odds(work)["synthetic"]).mean() < 0.1
     exact = load_weights(work / "language" / "weights")
     for name, value in exact.state_dict().items():
-        rounded = round_blocks(value) if name.endswith("_proj.weight") else value
-        close = 0.01 if "embed" in name else 1e-6
-        assert torch.allclose(judge.state_dict()[name], rounded, atol=close * float(value.abs().max())), name
+        found = judge.state_dict()[name]
+        if "position_embeddings" in name:  # the export keeps the positions that are used
+            value, found = value[2 : 2 + LONGEST], found[2:]
+        rounded = round_blocks(value) if ".encoder.layer." in name and value.ndim == 2 else value
+        close = 0.01 if "word_embeddings" in name else 1e-6
+        assert torch.allclose(found, rounded, atol=close * float(value.abs().max())), name
     short = {"language_judge.training.epochs": 1, "language_judge.training.learning_rate": 1e-6}
     further = recipe("nowhere", **{"language_judge.start": str(done.folder), **short})
     write_pairs(tmp_path / "work", further, pairs)
@@ -256,11 +297,16 @@ def test_only_the_cascade_is_fitted_again_for_another_small_judge(trained, tmp_p
     assert (work / "language" / "weights" / "judge.safetensors").stat().st_mtime_ns == before
 
 
-def test_the_weights_need_only_the_folder_of_tokens_and_few_packages(trained, tmp_path, causal_base):
+def copy_tokens(work, copy):
+    """Copy what training needs from a work folder."""
+    left = shutil.ignore_patterns("weights", "opinions*", "training.json")
+    for name in ("language", "tokens"):
+        shutil.copytree(work / name, copy / name, ignore=left)
+
+
+def test_the_weights_need_only_the_folder_of_tokens_and_few_packages(trained, tmp_path, language_base, word_encoder):
     _, work, _ = trained
-    shutil.copytree(
-        work / "language", tmp_path / "w" / "language", ignore=shutil.ignore_patterns("weights", "opinions*")
-    )
+    copy_tokens(work, tmp_path / "w")
     script = f"""
 import sys
 from pathlib import Path
@@ -270,6 +316,7 @@ for name in hidden.split():
 from paraqd.training.language_judge import train_language_weights
 from paraqd.training.recipes import load_judge_recipe
 values = {{
+    "encoder": sys.argv[3],
     "language_judge.model": sys.argv[2],
     "language_judge.start": "",
     "data.validation": {{"synthetic": {{}}}},
@@ -279,15 +326,15 @@ values = {{
 made = load_judge_recipe("default", values).without({OTHERS!r})
 print(train_language_weights(made, Path(sys.argv[1]), device="cpu"))
 """
-    command = [sys.executable, "-c", script, str(tmp_path / "w"), str(causal_base)]
+    command = [sys.executable, "-c", script, str(tmp_path / "w"), str(language_base), str(word_encoder)]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert shown.strip() == str(tmp_path / "w" / "language" / "weights")
     assert set(validation_odds(tmp_path / "w")) == {"synthetic"}
 
 
-def test_the_same_language_model_may_be_elsewhere_on_another_machine(trained, tmp_path, causal_base):
+def test_the_same_language_model_may_be_elsewhere_on_another_machine(trained, tmp_path, language_base, recipe):
     done, work, made = trained
-    shutil.copytree(causal_base, tmp_path / "elsewhere")
+    shutil.copytree(language_base, tmp_path / "elsewhere")
     moved = recipe(tmp_path / "elsewhere")
     assert train_language_weights(moved, work, device="cpu") == work / "language" / "weights"  # trains nothing
     (tmp_path / "elsewhere" / "model.safetensors").write_bytes(b"another model")
@@ -316,12 +363,13 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("stop", [4, 12])  # before and after the weights are rounded
-def test_a_killed_run_resumes_and_ends_with_the_same_weights(trained, tmp_path, causal_base, monkeypatch, stop):
+def test_a_killed_run_resumes_and_ends_with_the_same_weights(
+    trained, tmp_path, language_base, monkeypatch, stop, recipe
+):
     _, work, _ = trained
-    short = recipe(causal_base, **{"language_judge.training.epochs": 3})
+    short = recipe(language_base, **{"language_judge.training.epochs": 3})
     for name in ("whole", "killed"):
-        tokens = shutil.ignore_patterns("weights", "training.json")
-        shutil.copytree(work / "language", tmp_path / name / "language", ignore=tokens)
+        copy_tokens(work, tmp_path / name)
     train_language_weights(short, tmp_path / "whole", device="cpu")
 
     def kill(stage, done, steps, note=""):
@@ -335,7 +383,7 @@ def test_a_killed_run_resumes_and_ends_with_the_same_weights(trained, tmp_path, 
         train_language_weights(short, tmp_path / "killed", device="cpu", progress=kill)
     assert (tmp_path / "killed" / "language" / "checkpoints" / "judge.pt").is_file()
     with pytest.raises(TrainingError, match="--restart"):
-        other = recipe(causal_base, **{"language_judge.training.epochs": 2})
+        other = recipe(language_base, **{"language_judge.training.epochs": 2})
         train_language_weights(other, tmp_path / "killed", device="cpu")
     train_language_weights(short, tmp_path / "killed", device="cpu")
     one, two = (validation_odds(tmp_path / name)["synthetic"] for name in ("whole", "killed"))
@@ -343,18 +391,21 @@ def test_a_killed_run_resumes_and_ends_with_the_same_weights(trained, tmp_path, 
     assert not (tmp_path / "killed" / "language" / "checkpoints").exists()
 
 
-def test_what_is_missing_is_one_line(tmp_path, causal_base, pairs):
-    made = recipe(causal_base)
+def test_what_is_missing_is_one_line(tmp_path, language_base, pairs, recipe):
+    made = recipe(language_base)
     with pytest.raises(TrainingError, match="run the command with --prepare-only first"):
         train_language_weights(made, tmp_path)
     write_pairs(tmp_path / "work", made, pairs)
-    for value, told in (("nobody", "language model nobody: use SmolLM2"), (str(tmp_path), "language model")):
+    for value, told in (
+        ("nobody", "the language-model judge needs nobody, which is not"),
+        (str(tmp_path), "is not a model"),
+    ):
         with pytest.raises(TrainingError, match=told):
             train_language_judge(recipe(value), tmp_path / "out", work=tmp_path / "work", device="cpu")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_missing_start_is_reported_before_anything_is_prepared(tmp_path):
+def test_a_missing_start_is_reported_before_anything_is_prepared(tmp_path, recipe):
     made = recipe("nowhere", **{"language_judge.start": str(tmp_path / "start")})
     with pytest.raises(TrainingError, match="has no language-model judge to start from"):
         train_language_judge(made, tmp_path / "out", work=tmp_path / "work", device="cpu")

@@ -1,4 +1,4 @@
-"""Provide the command ``paraqd generator``, which trains the models that operators use."""
+"""Provide the command ``paraqd generator``, which trains the models that write text."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd generator train f9 --data data/ --out models/f9"
 
-app = typer.Typer(help="Train the models that operators use.", no_args_is_help=True)
+app = typer.Typer(help="Train the models that write text.", no_args_is_help=True)
 
 
 @app.callback()
 def generator() -> None:
-    """Train the models that operators use."""
+    """Train the models that write text."""
 
 
 @app.command("train", epilog=EXAMPLE)
 def train(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="The generator to train: f9, fb, fe or ssmba.")],
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="The generator to train: f9, fb, fe, ssmba or paraphrase.")
+    ],
     out: ModelOutput,
     data: Annotated[
         str | None,
@@ -43,7 +45,7 @@ def train(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train a generator for an operator and write its model folder.
+    """Train a generator for an operator, or a paraphraser, and write its model folder.
 
     To resume an interrupted training run from the last checkpoint, repeat the command.
     """
@@ -72,14 +74,20 @@ def train(
     if as_json:
         write_json(card)
     elif not quiet:
-        say(f"{folder} is ready (loss {card.get('loss')}); use it with --generator {kind}={folder}")
+        use = f"paraqd paraphrase --source {folder}" if kind == "paraphrase" else f"--generator {kind}={folder}"
+        say(f"{folder} is ready (loss {card.get('loss')}); use it with {use}")
 
 
 def _pairs(kind: str, data: str, seed: int) -> Iterable[tuple[str, str]] | None:
-    """Return the operator fb's training pairs, or None for the other generators, which read their own data."""
-    if kind != "fb":
-        return None
-    from paraqd.generators.training_data import read_questions
-    from paraqd.operators.models.corrupted_reconstruction import training_pairs
+    """Return the training pairs of fb or of the paraphraser, or None for generators that read their own data."""
+    if kind == "fb":
+        from paraqd.generators.training_data import read_questions
+        from paraqd.operators.models.corrupted_reconstruction import training_pairs
 
-    return training_pairs(read_questions(data), seed=seed)
+        return training_pairs(read_questions(data), seed=seed)
+    if kind == "paraphrase":
+        from paraqd.data.rewrites import styled_rewrites
+        from paraqd.generators.styles import styled
+
+        return [(styled(each.question, each.style), each.text) for each in styled_rewrites(data)]
+    return None

@@ -7,6 +7,7 @@ contains one paraphrase.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -50,6 +51,17 @@ def synthetic_problems(data_dir: str | Path | None = None, *, name: str = "synth
     The order does not depend on the file names, so training always sees the problems in the same order.
     """
     return read_problems(find_files(name, data_dir))
+
+
+def synthetic_part(problem: SyntheticProblem) -> str:
+    """Return the part to which a problem belongs, ``train`` or ``validation``.
+
+    Problems are assigned by a hash of the question; about a tenth of them go to validation.
+
+    >>> sorted({synthetic_part(SyntheticProblem("order-1", f"Has Ann {n} pens?", (), ())) for n in range(40)})
+    ['train', 'validation']
+    """
+    return "validation" if hashlib.sha256(problem.question.encode()).digest()[0] % 10 == 1 else "train"
 
 
 def read_problems(paths: Iterable[str | Path]) -> list[SyntheticProblem]:

@@ -1,4 +1,4 @@
-"""Train the generators for the operators f9, fb and fe, and the masked language model for SSMBA."""
+"""Train the generators for the operators f9, fb and fe, the masked language model for SSMBA, and a paraphraser."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from paraqd.generators.training_loop import GeneratorSettings, fit, one_thread, 
 from paraqd.progress import Progress, silent
 from paraqd.version import __version__
 
-Kind = Literal["f9", "fb", "fe", "ssmba"]
+Kind = Literal["f9", "fb", "fe", "ssmba", "paraphrase"]
 Scale = Literal["smoke", "full"]
 
 _MAX_TOKENS = 512
@@ -44,20 +44,24 @@ _MAX_TOKENS = 512
 class GeneratorKind:
     """The prompt and the source of the training data for one kind of generator.
 
-    ``by_sentence`` is True if texts should be passed to a causal model sentence by sentence.
+    ``by_sentence`` is True if texts should be passed to a causal model sentence by sentence. ``settings`` replaces the
+    usual settings of a full training run.
     """
 
     source: str | None = None
     prompt: Prompt = PLAIN
     by_sentence: bool = False
+    settings: GeneratorSettings | None = None
 
 
+_PARAPHRASER = GeneratorSettings(epochs=4, batch_tokens=16384, learning_rate=3e-4)
 KINDS: Mapping[Kind, GeneratorKind] = MappingProxyType(
     {
         "f9": GeneratorKind(source="paws", prompt=Prompt("Sentence: {text}\nParaphrase:\n"), by_sentence=True),
         "fe": GeneratorKind(source="qqp", prompt=Prompt("Question: {text}\nParaphrase:\n"), by_sentence=True),
         "fb": GeneratorKind(prompt=Prompt("Corrupted: {text}\nRestored:\n")),
         "ssmba": GeneratorKind(),
+        "paraphrase": GeneratorKind(prompt=Prompt("Style: {text}\nRewritten:\n"), settings=_PARAPHRASER),
     }
 )
 
@@ -91,6 +95,8 @@ def train_generator(
     - ``fe`` is trained on Quora pairs with label 1 from the same file.
     - ``ssmba`` is trained on the training questions from ``questions.jsonl.gz`` in ``data_dir``.
     - ``fb`` is trained on ``pairs``. Each pair consists of a corrupted question and the original question.
+    - ``paraphrase`` is trained on ``pairs``. Each pair consists of a question with a style, as `styles.styled` writes
+      it, and a paraphrase in this style.
 
     By default, the base model is a small model that is installed as a Python package and stands in for the paper's
     model. ``base_model`` is the name or folder of a different base model, such as t5-base for the paper's fb. With
@@ -126,7 +132,7 @@ def train_generator(
 
     with seeded(seed, place):  # the weights of a new head or a tiny model are random
         model, tokenizer, backend = _load_base(kind, scale, base_model, rows)
-    settings = _SMOKE if scale == "smoke" else _FULL[backend]
+    settings = _SMOKE if scale == "smoke" else recipe.settings or _FULL[backend]
     examples = _examples(backend, model, tokenizer, recipe.prompt, rows)
     work = out.with_name(out.name + ".training")
     with one_thread() if scale == "smoke" else contextlib.nullcontext():
@@ -155,6 +161,8 @@ def _rows(kind: Kind, data_dir: str | Path | None, pairs: Iterable[Pair] | None)
         return pairs
     if kind == "fb":
         raise TrainingDataError("fb is trained on pairs of a corrupted and an original question: pass pairs")
+    if kind == "paraphrase":
+        raise TrainingDataError("paraphrase is trained on pairs of a styled question and its paraphrase: pass pairs")
     if data_dir is None:
         raise TrainingDataError(f"{kind} is trained on files in the data folder: pass data_dir")
     source = KINDS[kind].source

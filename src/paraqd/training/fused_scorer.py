@@ -32,9 +32,10 @@ from paraqd.training.settings import JudgeSettings, TrainingError, require_train
 from paraqd.training.teachers import mean_odds, teacher_odds
 from paraqd.training.torch_state import reproducible
 from paraqd.training.work_folder import (
+    TOKENS,
     begin_training,
     recipe_pairs,
-    store_tokens,
+    store_all_tokens,
     token_digest,
     tokenized,
     work_folder,
@@ -104,16 +105,8 @@ def prepare_scorer(recipe: JudgeRecipe, work: Path, *, progress: Progress = sile
 
     ``options`` are passed to `work_folder.recipe_pairs`.
     """
-    from transformers import AutoTokenizer
-
     _check_models(recipe)
-    files = recipe_pairs(recipe, work, progress=progress, **options)
-    with quiet():
-        tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
-        for name, path in files.train.items():
-            store_tokens(path, tokenizer, work / "tokens", recipe.data.train[name].weight, progress=progress)
-        for path in files.validation.values():
-            store_tokens(path, tokenizer, work / "tokens", 1.0, progress=progress)
+    store_all_tokens(recipe, recipe_pairs(recipe, work, progress=progress, **options), work, progress=progress)
 
 
 def train_on_pairs(
@@ -137,7 +130,7 @@ def train_on_pairs(
     with quiet():
         tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
 
-        def tokens_of(name: str, tokenizer: Any = tokenizer, place: Path = work / "tokens") -> JudgeTokens:
+        def tokens_of(name: str, tokenizer: Any = tokenizer, place: Path = work / TOKENS) -> JudgeTokens:
             weight = recipe.data.train[name].weight
             return tokenized(files.train[name], tokenizer, place, weight, progress=progress)
 
@@ -179,7 +172,7 @@ def train_on_pairs(
             progress=progress,
         )
         validation = {
-            name: (list(read_faults(path)), tokenized(path, tokenizer, work / "tokens", 1.0, progress=progress))
+            name: (list(read_faults(path)), tokenized(path, tokenizer, work / TOKENS, 1.0, progress=progress))
             for name, path in files.validation.items()
         }
         progress("fitting the fusion", 0, None)

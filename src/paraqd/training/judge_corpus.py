@@ -23,11 +23,9 @@ from paraqd.data.natural_pairs import natural_pairs
 from paraqd.data.near_twins import near_twins
 from paraqd.data.pairs import Pair
 from paraqd.data.reserved_questions import reserved_questions
-from paraqd.data.synthetic import SyntheticProblem, problem_pairs, synthetic_problems
+from paraqd.data.synthetic import SyntheticProblem, problem_pairs, synthetic_part, synthetic_problems
 from paraqd.data.tables import open_table
 from paraqd.progress import Progress, silent
-from paraqd.reading import read
-from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.training.augmented_pairs import prepare_pairs, write_questions
 from paraqd.training.foreign_pairs import appended_questions, strangers
 from paraqd.training.pair_files import (
@@ -43,6 +41,7 @@ from paraqd.training.settings import TrainingError
 from paraqd.training.unlabelled_pairs import (
     harmless_sentences,
     pairs_of_faulty_texts,
+    sampled_rewrites,
     with_inserted_sentences,
     without_labels,
 )
@@ -68,7 +67,7 @@ def make_judge_pairs(
     Parameters
     ----------
     generators : mapping, optional
-        A dictionary that maps the kind of the generator that writes the set ``fluent`` to the generator's folder.
+        A dictionary that maps the kind of the generator that writes the set ``sampled`` to the generator's folder.
 
     """
     place = Path(folder)
@@ -115,7 +114,7 @@ class _Corpus:
             "strangers": self._strangers,
             "appended": self._appended,
             "natural": self._natural,
-            "fluent": self._fluent,
+            "sampled": self._sampled,
             "unlabelled": self._unlabelled,
         }
 
@@ -165,7 +164,6 @@ class _Corpus:
             operators=self.recipe.operators if operators is None else operators,
             seed=self.recipe.seed,
             stand_ins=False,
-            generators=self.generators if name == "fluent" else None,
             device=self.device,
             workers=self.workers,
             progress=lambda stage, done, total, note="": self.progress(f"{name}: {stage}", done, total, note),
@@ -256,13 +254,14 @@ class _Corpus:
         twins = (near_twins([getattr(pair, side) for pair in pairs], self._held_out) for side in _SIDES)
         return [pair for pair, *is_twin in zip(pairs, *twins, strict=True) if not any(is_twin)]
 
-    def _fluent(self) -> Pairs:
-        """Have the generator rewrite the questions, and keep the rewrites that are certainly invalid."""
-        kind = self.recipe.generator.kind
-        rows = ({"id": r["id"], "question": r["question"]} for r in open_table(self._questions_file).rows())
-        found = list(fluent_faults(self._augmented("fluent", rows, (kind,))))
-        random.Random(self.recipe.seed).shuffle(found)
-        return found[: self.recipe.train["fluent"].most]
+    def _sampled(self) -> Pairs:
+        """Have the generator rewrite questions in random styles. Only the teacher judges the rewrites."""
+        folder = self.generators[self.recipe.generator.kind]
+        rows = [*open_table(self._questions_file).rows(), *self._fresh_questions(self.recipe.questions)]
+        questions = [(str(row["id"]), str(row["question"])) for row in rows]
+        count, seed = self.recipe.train["sampled"].most or 0, self.recipe.seed
+        self.progress("sampled: rewriting questions", 0, None)
+        return sampled_rewrites(questions, folder, count=count, seed=seed, device=self.device)
 
 
 _SIDES = ("question", "paraphrase")
@@ -271,17 +270,6 @@ _SIDES = ("question", "paraphrase")
 def synthetic_problems_of(part: str, data_dir: str | Path | None = None) -> list[SyntheticProblem]:
     """Return the synthetic problems in one part, ``train`` or ``validation``."""
     return [problem for problem in synthetic_problems(data_dir) if synthetic_part(problem) == part]
-
-
-def synthetic_part(problem: SyntheticProblem) -> str:
-    """Return the part to which a problem belongs, ``train`` or ``validation``.
-
-    Problems are assigned by a hash of the question; about a tenth of them go to validation.
-
-    >>> sorted({synthetic_part(SyntheticProblem("order-1", f"Has Ann {n} pens?", (), ())) for n in range(40)})
-    ['train', 'validation']
-    """
-    return "validation" if hashlib.sha256(problem.question.encode()).digest()[0] % 10 == 1 else "train"
 
 
 def free_problems(tests: Sequence[str], data_dir: str | Path | None = None) -> list[SyntheticProblem]:
@@ -351,20 +339,6 @@ def draw(pairs: Pairs, *, most: int | None, seed: int) -> Iterator[FaultyPair]:
         random.Random(f"{seed}|{source}|{label}").shuffle(numbers)
         kept.update(numbers[:most])
     return (rows[number] for number in sorted(kept))
-
-
-def fluent_faults(rows: Iterable[Row]) -> Iterator[FaultyPair]:
-    """Yield a generator's rewrites in which a number was certainly lost, or a number or unit was certainly changed.
-
-    Other rewrites are skipped because their labels are unknown.
-    """
-    for row in rows:
-        question, text = str(row["question"]), str(row["paraphrase"])
-        found = match_quantities(read(question), read(text))
-        kind = "number_lost" if found.lost else "number_changed" if found.other_value else ""
-        kind = kind or ("unit_changed" if found.other_unit else "")
-        if kind and written_split(str(row["id"])) == "train":
-            yield FaultyPair(str(row["id"]), question, text, 0, kind, "fluent", placed=False)
 
 
 def pair_weights(pairs: Sequence[FaultyPair], weight: float) -> list[float]:

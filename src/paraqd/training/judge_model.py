@@ -3,7 +3,8 @@
 A judge predicts whether a pair is valid, which kind of fault it has, and which tokens are at fault. The training loop
 relies only on the `Judge` protocol. The shipped judge is a ``CrossEncoderJudge``, which is a standard sequence
 classifier with two additional heads; the ``CrossEncoder`` class in sentence-transformers can load the classifier. A
-``CausalJudge`` adds the same three heads to a causal language model.
+``LanguageJudge`` adds the same heads to MPNet. A ``CausalJudge`` adds them to a causal language model; it can only be a
+teacher.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paraqd.generators.causal import load_gguf
-from paraqd.scoring.judge.pair_tokens import CausalTokenizer
 from paraqd.scoring.verdict import EvidenceKind
 from paraqd.training.onnx_graph import RANGE
 from paraqd.training.quantisation_aware import round_inputs
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 KINDS = tuple(kind.value for kind in EvidenceKind)
 HEADS_FILE = "heads.safetensors"
 WEIGHTS_FILE = "model.safetensors"
-CAUSAL_MARKS = CausalTokenizer.special  # a language model's tokens before and after the paraphrase
+CAUSAL_MARKS = ("<|im_start|>", "<|im_end|>")  # a causal language model's tokens before and after the paraphrase
+_MASKED = -1e4  # what padding adds to the attention; half precision can represent it
 
 
 class Judge(Protocol):
@@ -92,6 +93,51 @@ def make_judge(folder: str | Path, *, inner: int | None = None) -> Any:
             """Do nothing, because captured steps are faster."""
 
     return CrossEncoderJudge()
+
+
+def make_language_judge(body: Any) -> Any:
+    """Build an untrained judge on top of MPNet, a language model that reads in both directions.
+
+    MPNet has no types of tokens, so the judge adds a vector to the tokens of each text. The vectors start at zero.
+    """
+    import torch
+
+    width = int(body.config.hidden_size)
+
+    class LanguageJudge(torch.nn.Module):  # type: ignore[misc]  # torch is not type-checked
+        """A judge whose language model reads both texts together."""
+
+        captures_well = False
+        rounds_blocks = True
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = body
+            self.types = torch.nn.Embedding(2, width)
+            self.pooler = torch.nn.Linear(width, width)
+            self.dropout = torch.nn.Dropout(body.config.hidden_dropout_prob)
+            self.valid = torch.nn.Linear(width, 1)
+            self.kinds = torch.nn.Linear(width, len(KINDS))
+            self.places = torch.nn.Linear(width, 1)
+            torch.nn.init.zeros_(self.types.weight)
+
+        def forward(self, *, input_ids: Any, token_type_ids: Any, attention_mask: Any) -> tuple[Any, Any, Any]:
+            """Return the log-odds of the three heads."""
+            words = self.body.embeddings.word_embeddings(input_ids) + self.types(token_type_ids)
+            states = self.body.embeddings(inputs_embeds=words)  # adds the positions
+            if torch.is_autocast_enabled(states.device.type):  # otherwise, the states between layers would stay float32
+                states = states.to(torch.get_autocast_dtype(states.device.type))
+            masked = torch.zeros_like(attention_mask, dtype=states.dtype).masked_fill(~attention_mask.bool(), _MASKED)
+            states = self.body.encoder(states, attention_mask=masked[:, None, None, :])[0]
+            pooled = self.dropout(torch.tanh(self.pooler(states[:, 0])))
+            return self.valid(pooled)[:, 0], self.kinds(pooled), self.places(states)[..., 0]
+
+        def compile_layers(self) -> None:
+            """Have torch compile the layers. They have the same code, so only one of them is compiled."""
+            for layer in self.body.encoder.layer:
+                layer.compile(dynamic=True)
+
+    return LanguageJudge()
 
 
 def make_causal_judge(body: Any) -> Any:

@@ -13,20 +13,21 @@ from numpy.typing import NDArray
 from paraqd.judge_package import KIND
 from paraqd.model_folder import TOKENIZER_FILE
 from paraqd.progress import Progress, silent
-from paraqd.scoring.judge.language_model import LanguageModel, no_past
+from paraqd.scoring.judge.language_model import LanguageModel
 from paraqd.training.cascade_fitting import SmallScorer, fit_cascade
-from paraqd.training.causal_onnx import write_causal_judge
 from paraqd.training.fused_scorer import TrainedJudge
 from paraqd.training.judge_model import KINDS
-from paraqd.training.judge_tokens import JudgeTokens, read_tokens, repeat_questions
+from paraqd.training.judge_tokens import JudgeTokens, read_tokens
 from paraqd.training.language_judge import (
     Prepared,
     prepare_language_judge,
     small_opinions,
     train_language_weights,
     training_facts,
+    training_parts,
     validation_odds,
 )
+from paraqd.training.language_onnx import write_language_judge
 from paraqd.training.language_weights import read_weights, shape_of
 from paraqd.training.model_cards import language_judge_card
 from paraqd.training.recipes import JudgeRecipe
@@ -108,8 +109,7 @@ def finish_language_judge(
         "name": folder.name,
         "kind": KIND,
         "kinds": list(KINDS),
-        **training_facts(recipe, {name: read_tokens(path) for name, path in prepared.train.items()}),
-        "vocabulary": dict(prepared.facts),
+        **training_facts(recipe, training_parts(recipe, prepared)),
         "cascade": {"model": scorer.name, **fitted["cascade"]},
         "validation": fitted["validation"],
         "versions": {
@@ -122,8 +122,8 @@ def finish_language_judge(
         place.mkdir()
         shutil.copyfile(weights / TOKENIZER_FILE, place / TOKENIZER_FILE)
         progress("exporting", 0, None)
-        write_causal_judge(read_weights(weights), shape_of(weights), place)
-        rows = {name: repeat_questions(read_tokens(path)) for name, path in prepared.validation.items()}
+        write_language_judge(read_weights(weights), shape_of(weights), place)
+        rows = {name: read_tokens(path) for name, path in prepared.validation.items()}
         facts["export"] = compare_export(place, rows, odds)
 
     written = save_model_folder(folder, facts, card=lambda: language_judge_card(facts), write_weights=write)
@@ -138,12 +138,13 @@ def compare_export(
     Raise `TrainingError` if the difference is so large that the export must be wrong.
     """
     session = LanguageModel(folder).session
-    past = no_past(session)
     moved: list[float] = []
     for name, tokens in rows.items():
         for row in np.linspace(0, len(tokens) - 1, min(_COMPARED, len(tokens))).astype(int):
-            ids = tokens.ids[tokens.offsets[row] : tokens.offsets[row + 1]].astype(np.int64)
-            found = float(session.run(["valid"], {"input_ids": ids[None], **past})[0][0, 0])
+            place = slice(tokens.offsets[row], tokens.offsets[row + 1])
+            given = {"input_ids": tokens.ids[place], "token_type_ids": tokens.types[place]}
+            given = {name: values[None].astype(np.int64) for name, values in given.items()}
+            found = float(session.run(["valid"], given)[0][0])
             moved.append(abs(_probability(found) - _probability(float(odds[name][row]))))
     mean = float(np.mean(moved)) if moved else 0.0
     if mean > _MOST_MOVED:

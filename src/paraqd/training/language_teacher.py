@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from paraqd.data.writers import replacing
 from paraqd.files import sha256_of
 from paraqd.progress import Progress, silent
-from paraqd.training.judge_tokens import read_tokens, repeat_questions
+from paraqd.training.judge_tokens import read_tokens
 from paraqd.training.judge_training import judge_scores
 from paraqd.training.language_weights import WEIGHTS_FILE, load_weights
 from paraqd.training.quantisation_aware import start_rounding
@@ -46,7 +46,9 @@ def language_odds(
         tokens are missing.
 
     """
-    from paraqd.training.pair_files import MANIFEST  # the recipes, which that module needs, need this module
+    # the recipes, which these modules need, need this module
+    from paraqd.training.pair_files import MANIFEST
+    from paraqd.training.work_folder import TOKENS
 
     folder = work / FOLDER
     weights = folder / WEIGHTS
@@ -61,7 +63,7 @@ def language_odds(
     judge, found = None, []
     digest = sha256_of(weights / WEIGHTS_FILE)
     for name in sets:
-        path = folder / "tokens" / files[name]
+        path = work / TOKENS / files[name]
         identity = hashlib.sha256(f"{path.name} {digest}".encode()).hexdigest()[:12]
         stored = folder / "answers" / f"{name}-{identity}.npy"
         if not stored.is_file():
@@ -71,7 +73,7 @@ def language_odds(
                 if device.startswith("cuda"):
                     judge.compile_layers()
             progress(f"language-model judge: {name}", 0, None)
-            tokens = repeat_questions(read_tokens(path))
+            tokens = read_tokens(path)
             odds = judge_scores(judge, tokens, device=device, batch_tokens=_BATCH_TOKENS, half=True)
             stored.parent.mkdir(parents=True, exist_ok=True)
             with replacing(stored) as temporary, open(temporary, "wb") as file:

@@ -1,10 +1,14 @@
-"""Load, cut, store and export the weights of a language-model judge."""
+"""Load, store and export the weights of a language-model judge.
+
+The language model is MPNet. Its vocabulary contains all tokens of the small judge's encoder, so both judges can read
+the same tokens: the rows of the table of word embeddings are put into the order of the encoder's tokens.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +16,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.files import sha256_of
-from paraqd.generators.causal import PACKAGED_MODEL, packaged_model_file
+from paraqd.generators.base import GeneratorUnavailableError
+from paraqd.generators.runtime import load_pretrained
 from paraqd.judge_package import PACKAGE
 from paraqd.model_folder import ONNX_FILE, PACKED_FILE, TOKENIZER_FILE
 from paraqd.scoring.judge.installed import required_judge
-from paraqd.training.causal_onnx import Shape
 from paraqd.training.exported_language import exported_language_judge
-from paraqd.training.judge_model import CAUSAL_MARKS, frame_paraphrases, load_causal_base, make_causal_judge
+from paraqd.training.judge_model import make_language_judge
+from paraqd.training.language_onnx import Shape, layers_in
 from paraqd.training.quantisation_aware import exact_weights
 from paraqd.training.settings import TrainingError
-from paraqd.training.vocabulary import cut_vocabulary
 
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "judge.safetensors"
+_ARCHITECTURE = "mpnet"
+# the encoder's special tokens, and what MPNet calls them
+_SPECIAL = {"[CLS]": "<s>", "[SEP]": "</s>", "[PAD]": "<pad>"}
 
 
 def base_path(model: str) -> Path:
-    """Return the file or the folder of a language model, or raise an exception if it is missing."""
-    path = packaged_model_file() if model == PACKAGED_MODEL else Path(model)
-    if not (path.is_file() and path.suffix == ".gguf") and not (path / CONFIG_FILE).is_file():
-        raise TrainingError(f"language model {model}: use {PACKAGED_MODEL}, a .gguf file or a model folder")
+    """Return the folder of a language model, which is downloaded if it is the name of a model on the hub.
+
+    Raise an exception if the model is missing or is not MPNet.
+    """
+    from transformers import AutoConfig
+
+    try:
+        path = load_pretrained(
+            model,
+            lambda local: _folder_of(model, local),
+            needed_by="the language-model judge",
+            remedy="pass the folder of an MPNet model with --set \"language_judge.model='DIR'\"",
+        )
+    except GeneratorUnavailableError as error:
+        raise TrainingError(str(error)) from None
+    found = AutoConfig.from_pretrained(str(path), local_files_only=True).model_type
+    if found != _ARCHITECTURE:
+        raise TrainingError(f"language model {model}: its architecture is {found}, but the judge needs {_ARCHITECTURE}")
     return path
+
+
+def _folder_of(model: str, local: bool) -> Path:
+    from huggingface_hub import snapshot_download
+
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    return Path(
+        snapshot_download(model, local_files_only=local, allow_patterns=["*.json", "*.txt", "model.safetensors"])
+    )
 
 
 def start_folder(start: str) -> Path:
@@ -53,8 +85,7 @@ def source_files(model: str, start: str) -> list[Path]:
                     f"{start} has no language-model judge to start from: it has no {name}; name another folder"
                 )
         return [folder / name for name in weights]
-    path = base_path(model)
-    return sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
+    return sorted(base_path(model).glob("*.safetensors"))
 
 
 def source_digest(model: str, start: str) -> str:
@@ -62,44 +93,25 @@ def source_digest(model: str, start: str) -> str:
     return hashlib.sha256("".join(map(sha256_of, source_files(model, start))).encode()).hexdigest()
 
 
-def wrap_tokenizer(tokenizer: Any) -> Any:
-    """Return a `tokenizers.Tokenizer` as a transformers tokenizer that is configured for pairs."""
-    from tokenizers import Tokenizer
-    from transformers import PreTrainedTokenizerFast
-
-    wrapped = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(tokenizer.to_str()))
-    frame_paraphrases(wrapped)
-    return wrapped
-
-
-def cut_tokenizer(tokenizer: Any, counts: Mapping[int, int], least_count: int) -> tuple[Any, list[int]]:
-    """Keep the tokens that occur often enough, and return the smaller tokenizer and the old id of each token."""
-    kept = [token for token, count in counts.items() if count >= least_count]
-    return cut_vocabulary(tokenizer, kept, CAUSAL_MARKS)
-
-
-def load_cut_base(model: str, tokenizer: Any, old_ids: Sequence[int]) -> Any:
-    """Load a language model whose vocabulary is cut, and build an untrained judge on top of the model.
-
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-        The cut tokenizer.
-    old_ids : sequence of int
-        The id that each of its tokens has in the language model.
-
-    """
+def load_base(model: str, tokenizer: Any) -> Any:
+    """Load a language model, put its words into the order of a tokenizer, and build an untrained judge on top of it."""
     import torch
+    from transformers import AutoModel, AutoTokenizer
 
-    whole, judge = load_causal_base(base_path(model))
-    names = [tokenizer.id_to_token(number) for number in range(len(old_ids))]
-    if whole.convert_ids_to_tokens(list(old_ids)) != names:
-        raise TrainingError(f"the prepared tokens do not belong to the language model {model}: prepare them again")
-    table = judge.body.embed_tokens.weight.data[torch.tensor(list(old_ids))].clone()
-    judge.body.embed_tokens = torch.nn.Embedding.from_pretrained(table, freeze=False)
-    judge.body.config.vocab_size = len(old_ids)
-    judge.body.config.pad_token_id = None  # the id has another meaning in the cut vocabulary
-    return judge
+    path = base_path(model)
+    body = AutoModel.from_pretrained(
+        str(path), dtype=torch.float32, local_files_only=True, add_pooling_layer=False, use_safetensors=True
+    )
+    own = AutoTokenizer.from_pretrained(str(path), local_files_only=True).get_vocab()
+    names = [tokenizer.id_to_token(number) for number in range(tokenizer.get_vocab_size())]
+    missing = [name for name in names if _SPECIAL.get(name, name) not in own]
+    if missing:
+        raise TrainingError(f"language model {model}: its vocabulary has no token {missing[0]!r} of the encoder")
+    rows = torch.tensor([own[_SPECIAL.get(name, name)] for name in names])
+    table = body.embeddings.word_embeddings.weight.data[rows].clone()
+    body.embeddings.word_embeddings = torch.nn.Embedding.from_pretrained(table, freeze=False)
+    body.config.vocab_size = len(names)
+    return make_language_judge(body)
 
 
 def save_weights(judge: Any, tokenizer_file: Path, folder: Path) -> dict[str, NDArray[np.float32]]:
@@ -132,7 +144,7 @@ def load_weights(folder: Path) -> Any:
         config = _config_of(shape, weights)
     else:
         weights, config = read_weights(folder), AutoConfig.from_pretrained(str(folder), local_files_only=True)
-    judge = make_causal_judge(AutoModel.from_config(config, dtype=torch.float32))
+    judge = make_language_judge(AutoModel.from_config(config, dtype=torch.float32, add_pooling_layer=False))
     judge.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
     return judge
 
@@ -143,22 +155,18 @@ def _is_exported(folder: Path) -> bool:
 
 def _config_of(shape: Shape, weights: Mapping[str, NDArray[np.float32]]) -> Any:
     """Return the configuration of an exported model, whose folder does not contain one."""
-    from transformers import LlamaConfig
+    from transformers import MPNetConfig
 
-    return LlamaConfig(
-        vocab_size=len(weights["body.embed_tokens.weight"]),
-        hidden_size=shape.width,
-        intermediate_size=len(weights["body.layers.0.mlp.up_proj.weight"]),
-        num_hidden_layers=shape.layers,
+    words = weights["body.embeddings.word_embeddings.weight"]
+    return MPNetConfig(
+        vocab_size=len(words),
+        hidden_size=words.shape[1],
+        intermediate_size=len(weights["body.encoder.layer.0.intermediate.dense.bias"]),
+        num_hidden_layers=layers_in(weights),
         num_attention_heads=shape.heads,
-        num_key_value_heads=shape.key_heads,
-        head_dim=shape.head_size,
-        rms_norm_eps=shape.epsilon,
-        rope_parameters={"rope_type": "default", "rope_theta": shape.rotation},
-        tie_word_embeddings=True,
-        pad_token_id=None,
-        bos_token_id=None,
-        eos_token_id=None,
+        max_position_embeddings=len(weights["body.embeddings.position_embeddings.weight"]),
+        relative_attention_num_buckets=len(weights["body.encoder.relative_attention_bias.weight"]),
+        layer_norm_eps=shape.epsilon,
     )
 
 
@@ -176,14 +184,4 @@ def shape_of(folder: Path) -> Shape:
     from transformers import AutoConfig
 
     config = AutoConfig.from_pretrained(str(folder), local_files_only=True)
-    heads, width = int(config.num_attention_heads), int(config.hidden_size)
-    rotation = getattr(config, "rope_theta", None) or config.rope_parameters["rope_theta"]
-    return Shape(
-        layers=int(config.num_hidden_layers),
-        heads=heads,
-        key_heads=int(config.num_key_value_heads),
-        head_size=int(getattr(config, "head_dim", None) or width // heads),
-        width=width,
-        epsilon=float(config.rms_norm_eps),
-        rotation=float(rotation),
-    )
+    return Shape(heads=int(config.num_attention_heads), epsilon=float(config.layer_norm_eps))

@@ -23,8 +23,8 @@ _SETS = {
     "appended": "Texts paired with copies that also ask the question of another text.",
     "unlabelled": "Pairs without labels, which only the language-model judge has judged.",
     "natural": "Pairs of questions with the same numbers and the same computed answer.",
-    "fluent": "Fluent rewrites with a lost or changed number or unit, written by a small language model that was "
-    "trained for the operator f9.",
+    "sampled": "Rewrites in several styles by a small language model that was trained on valid paraphrases, without "
+    "labels.",
 }
 
 
@@ -88,8 +88,8 @@ def language_judge_card(facts: Mapping[str, Any]) -> str:
     lines = [
         *_front_matter(facts, base=facts["base"], library="paraqd", task="text-classification"),
         "This model gives paraqd a second opinion on whether a paraphrase of a math word problem is still the same"
-        " problem. A causal language model reads the question, the paraphrase and the question again. Three heads"
-        " predict whether the paraphrase is valid, the kind of fault and the tokens at fault. It is asked about pairs"
+        " problem. A language model, MPNet, reads both texts together. Three heads predict whether the paraphrase is"
+        " valid, the kind of fault and the tokens at fault. It is asked about pairs"
         f" of which the small judge of `{cascade['model']}` is unsure, and it works only together with that model.",
         "",
         "## Training data",
@@ -105,8 +105,8 @@ def language_judge_card(facts: Mapping[str, Any]) -> str:
         f"Recipe `{facts['recipe']}`, starting from {_origin(facts)}: {settings['epochs']} epochs,"
         f" learning rate {settings['learning_rate']:g}, {settings['batch_tokens']:,} tokens per batch, seed"
         f" {settings['seed']}. In the last {settings['rounded_share']:.0%} of the steps, the weights of the linear maps"
-        " are rounded to 4 bits and their inputs to 8 bits, as in the exported model. The vocabulary is cut to"
-        f" {facts['vocabulary']['tokens']:,} tokens. On {facts['export']['pairs']} validation pairs, the exported"
+        " are rounded to 4 bits and their inputs to 8 bits, as in the exported model. On"
+        f" {facts['export']['pairs']} validation pairs, the exported"
         f" judge's probability differs from the trained judge's by {facts['export']['mean']:.4f} on average and by"
         f" {facts['export']['most']:.3f} at most.",
         "",

@@ -4,7 +4,7 @@ If a judge is rounded only after training, its scores change by up to 0.28. If i
 inputs, the export does not need to round it further. Each row of a weight matrix has its own scale. The inputs of each
 linear map have a single range, which adapts to the batches during training and is fixed afterwards.
 
-A language-model judge is rounded as `causal_onnx` does it: its linear maps to 4 bits, with a factor for each block of
+A language-model judge is rounded as `language_onnx` does it: its linear maps to 4 bits, with a factor for each block of
 inputs and a scale for each output, and its table of word embeddings to 8 bits. The inputs of its linear maps have one
 range for each token.
 """
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from paraqd.training.causal_onnx import BLOCK, FACTORS, INPUT_LEVELS, LARGEST, LEAST_INPUT, SMALLEST
+from paraqd.training.language_onnx import BLOCK, FACTORS, INPUT_LEVELS, LARGEST, LEAST_INPUT, SMALLEST
 from paraqd.training.onnx_graph import LEVELS, RANGE, TABLE_LEVELS
 
 _TABLE = "word_embeddings"
@@ -43,10 +43,10 @@ def start_rounding(model: Any) -> None:
 
     if model.rounds_blocks:
         linear, table = _rounded_classes()
-        for module in model.body.modules():  # the heads are not rounded
+        for name, module in model.body.named_modules():  # the heads are not rounded
             if type(module) is torch.nn.Linear:
                 module.__class__ = linear
-            elif type(module) is torch.nn.Embedding:
+            elif type(module) is torch.nn.Embedding and name.endswith(_TABLE):
                 module.__class__ = table
         return
     for module, levels in rounded_modules(model):
@@ -137,7 +137,7 @@ def round_rows(weight: Any, levels: int = LEVELS) -> Any:
 
 
 def round_blocks(weight: Any) -> Any:
-    """Round each block of a matrix to 4-bit integer multiples of a scale; see `causal_onnx.round_blocks`."""
+    """Round each block of a matrix to 4-bit integer multiples of a scale; see `language_onnx.round_blocks`."""
     import torch
 
     rows = weight.detach().reshape(len(weight), -1, BLOCK)

@@ -204,14 +204,10 @@ class LanguageJudgeSettings:
     Parameters
     ----------
     model : str
-        The name of the packaged language model, a ``.gguf`` file, or a model folder.
+        The name or the folder of an MPNet model.
     start : str
-        The folder with the weights of an earlier language-model judge, from which training starts. Its vocabulary is
-        used. If the string is empty, training starts from ``model``.
-    least_count : int
-        How often a token must occur in the texts to stay in the vocabulary.
-    texts : tuple of str
-        Data sets, besides the training pairs, in whose texts tokens are counted.
+        The folder with the weights of an earlier language-model judge, or the name of the judge package, from which
+        training starts. If the string is empty, training starts from ``model``.
     pairs : int
         The number of pairs to which ``shares`` refers.
     shares : mapping
@@ -223,8 +219,6 @@ class LanguageJudgeSettings:
 
     model: str
     start: str
-    least_count: int
-    texts: tuple[str, ...]
     pairs: int
     shares: Mapping[str, float]
     training: JudgeSettings
@@ -233,7 +227,6 @@ class LanguageJudgeSettings:
         _check(
             self,
             ("model", bool(self.model), "the name or the path of a language model"),
-            ("least_count", self.least_count >= 1, "at least 1"),
             ("pairs", self.pairs >= 1, "at least 1"),
             ("shares", all(0 <= share <= 1 for share in self.shares.values()), "fractions from 0 to 1"),
         )

@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.datasets import find
 from paraqd.data.faulty_pairs import read_faults
+from paraqd.data.rewrites import styled_rewrites
 from paraqd.data.writers import replace_json
 from paraqd.files import sha256_of
+from paraqd.generators.encoder import encoder_folder
+from paraqd.generators.runtime import quiet
+from paraqd.generators.styles import styled
 from paraqd.generators.train import train_generator
-from paraqd.generators.training_data import PARAPHRASES
 from paraqd.progress import Progress, silent
 from paraqd.training.judge_corpus import make_judge_pairs, pair_weights
 from paraqd.training.judge_tokens import (
@@ -28,6 +30,8 @@ from paraqd.training.judge_tokens import (
 from paraqd.training.pair_files import PairFiles, prepared_pairs
 from paraqd.training.recipes import JudgeRecipe
 from paraqd.training.settings import TrainingError
+
+TOKENS = "tokens"  # the sub-folder for tokens, which both judges read
 
 
 def work_folder(out: Path, work: str | Path | None = None) -> Path:
@@ -53,7 +57,7 @@ def recipe_pairs(
     if found is not None:
         return found
     generators = dict(generators or {})
-    if "fluent" in recipe.data.train and recipe.data.generator.kind not in generators:
+    if "sampled" in recipe.data.train and recipe.data.generator.kind not in generators:
         generators |= _train_generator(recipe, work, data_dir, device, progress)
     return make_judge_pairs(
         work / "pairs",
@@ -71,6 +75,22 @@ def tokenized(
 ) -> JudgeTokens:
     """Return a file's pairs in tokenised form. The tokens are stored in ``folder``, and later calls reuse them."""
     return read_tokens(store_tokens(path, tokenizer, folder, weight, max_length=max_length, progress=progress))
+
+
+def store_all_tokens(recipe: JudgeRecipe, files: PairFiles, work: Path, *, progress: Progress = silent) -> PairFiles:
+    """Tokenise all pairs of a recipe with its encoder's tokenizer, and return the files of the tokens."""
+    from transformers import AutoTokenizer
+
+    with quiet():
+        tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
+
+        def stored(path: Path, weight: float) -> Path:
+            return store_tokens(path, tokenizer, work / TOKENS, weight, progress=progress)
+
+        return PairFiles(
+            {name: stored(path, recipe.data.train[name].weight) for name, path in files.train.items()},
+            {name: stored(path, 1.0) for name, path in files.validation.items()},
+        )
 
 
 def store_tokens(
@@ -124,19 +144,14 @@ def _train_generator(
 ) -> dict[str, str]:
     """Train the recipe's generator, and return a dictionary that maps its kind to its folder."""
     made = recipe.data.generator
-    source = find("questions", data_dir).parent
-    if not (source / PARAPHRASES).is_file():
-        raise TrainingError(
-            f"the set fluent needs {PARAPHRASES} in {source} to train its generator: add the file, pass --generator "
-            f"{made.kind}=DIR, or skip the set with --without fluent"
-        )
     folder = train_generator(
         made.kind,  # type: ignore[arg-type]  # train_generator checks the kind
-        source,
+        None,
         work / "generators" / made.kind,
         scale=made.scale,  # type: ignore[arg-type]
         seed=made.seed,
         device=device,
+        pairs=[(styled(each.question, each.style), each.text) for each in styled_rewrites(data_dir)],
         progress=progress,
     )
     return {made.kind: str(folder)}

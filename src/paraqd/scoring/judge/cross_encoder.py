@@ -11,8 +11,8 @@ from paraqd.scoring.judge.session import Feed, OnnxModel, feed
 from paraqd.scoring.pair_preparation import PreparedPair
 from paraqd.scoring.verdict import EvidenceKind
 
-__all__ = ["LONGEST", "CrossEncoder"]
-_OUTPUTS = ("valid", "kinds", "places")
+__all__ = ["LONGEST", "OUTPUTS", "CrossEncoder"]
+OUTPUTS = ("valid", "kinds", "places")
 
 
 class CrossEncoder(OnnxModel):
@@ -49,7 +49,7 @@ class CrossEncoder(OnnxModel):
         """
         encoded = self.tokenizer.encode_pairs([pair.texts for pair in pairs])
         windows = [(number, window) for number, pair in enumerate(encoded) for window in pair.differing_windows()]
-        wait = self.start([self.tokenizer.row(encoded[number], window) for number, window in windows], _OUTPUTS)
+        wait = self.start([self.tokenizer.row(encoded[number], window) for number, window in windows], OUTPUTS)
 
         def finish() -> list[TokenJudgement]:
             parts: list[list[WindowAnswer]] = [[] for _ in pairs]

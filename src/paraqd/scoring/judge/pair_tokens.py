@@ -146,16 +146,6 @@ class PairTokenizer(TextTokenizer):
         return Row(framed, np.zeros_like(framed))
 
 
-class CausalTokenizer(TextTokenizer):
-    """A tokenizer for a language model that reads the question, the framed paraphrase and the question again."""
-
-    special = ("<|im_start|>", "<|im_end|>")
-
-    def rest(self, question: Ids, paraphrase: Ids) -> Ids:
-        """Return the tokens that follow the first copy of the question."""
-        return np.concatenate([self._first, paraphrase, self._last, question])
-
-
 def replace_surrogates(text: str) -> str:
     r"""Replace surrogates, which tokenizers reject, with a different character. Positions do not change.
 

@@ -45,7 +45,7 @@ class PairSet:
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorRecipe:
-    """The kind of the generator that writes the set ``fluent``, and the scale and seed of its training."""
+    """The kind of the generator that writes the set ``sampled``, and the scale and seed of its training."""
 
     kind: str
     scale: str
@@ -287,7 +287,7 @@ def _check_settings(*tables: Mapping[str, Any]) -> None:
 def _language_judge(table: dict[str, Any]) -> LanguageJudgeSettings:
     training = table.pop("training")
     _check_settings(training)
-    return LanguageJudgeSettings(training=JudgeSettings(**training), texts=tuple(table.pop("texts")), **table)
+    return LanguageJudgeSettings(training=JudgeSettings(**training), **table)
 
 
 def _cascade(table: dict[str, Any]) -> CascadeSettings:

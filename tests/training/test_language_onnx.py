@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import language_judge
 import numpy as np
 import pytest
 
-from paraqd.scoring.judge.language_model import LanguageModel, no_past
+from paraqd.scoring.judge.language_model import LanguageModel
 from paraqd.scoring.judge.packed_weights import PackedWeight
-from paraqd.training.causal_onnx import BLOCK, FACTORS, LARGEST, SMALLEST, round_blocks
+from paraqd.training.language_onnx import BLOCK, FACTORS, LARGEST, SMALLEST, distance_buckets, round_blocks
 from paraqd.training.onnx_graph import TABLE_LEVELS
 
 F = np.float32
@@ -75,61 +77,71 @@ def rounded_input(states):
     return np.rint(states / largest * F(127)) / F(127) * largest
 
 
-def norm(states, weight):
-    return states / np.sqrt((states**2).mean(-1, keepdims=True) + 1e-5) * weight
+def norm(states, weights, name):
+    centred = states - states.mean(-1, keepdims=True)
+    scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+    return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
 
-def rotate(heads):
-    """Rotate the two halves of each head, by an angle that grows with the position."""
-    half = heads.shape[-1] // 2
-    angles = np.outer(np.arange(heads.shape[1]), 10_000.0 ** -(np.arange(half) / half))
-    cos, sin = np.cos(angles), np.sin(angles)
-    first, second = heads[..., :half], heads[..., half:]
-    return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+def bucket(distance):
+    """Return MPNet's bucket for the distance from a token to an earlier (positive) or a later (negative) token."""
+    size = abs(distance)
+    near = size if size < 8 else min(8 + int(math.log(size / 8) / math.log(16) * 8), 15)
+    return near + 16 * (distance < 0)
 
 
-def forward(weights, ids):
+def forward(weights, ids, types):
     """Return the outputs of the judge for a row of tokens, computed in 64 bits."""
-    size, groups = language_judge.HEAD_SIZE, language_judge.HEADS // language_judge.KEY_HEADS
 
     def linear(states, name):
-        return rounded_input(states) @ rounded(weights[f"{name}.weight"]).T.astype(float)
+        return rounded_input(states) @ rounded(weights[f"{name}.weight"]).T.astype(float) + weights[f"{name}.bias"]
 
     def heads(states):
-        return states.reshape(len(ids), -1, size).transpose(1, 0, 2)
+        return states.reshape(len(ids), -1, language_judge.HEAD_SIZE).transpose(1, 0, 2)
 
-    table = weights["body.embed_tokens.weight"]
+    table = weights["body.embeddings.word_embeddings.weight"]
     scale = np.abs(table).max(1, keepdims=True) / TABLE_LEVELS
-    states = (np.rint(table / scale) * scale)[ids].astype(float)
-    later = np.triu(np.ones((len(ids), len(ids)), dtype=bool), 1)
+    words = (np.rint(table / scale) * scale)[ids].astype(float)
+    positions = weights["body.embeddings.position_embeddings.weight"][2 : 2 + len(ids)]
+    states = norm(words + weights["types.weight"][types] + positions, weights, "body.embeddings.LayerNorm")
+    near = np.array([[bucket(i - j) for j in range(len(ids))] for i in range(len(ids))])
+    distances = weights["body.encoder.relative_attention_bias.weight"][near].transpose(2, 0, 1)
     for number in range(language_judge.LAYERS):
-        layer = f"body.layers.{number}"
-        given = norm(states, weights[f"{layer}.input_layernorm.weight"])
-        query, key, value = (heads(linear(given, f"{layer}.self_attn.{name}_proj")) for name in "qkv")
-        key, value = rotate(key).repeat(groups, axis=0), value.repeat(groups, axis=0)
-        odds = np.where(later, -np.inf, rotate(query) @ key.transpose(0, 2, 1) / np.sqrt(size))
+        layer = f"body.encoder.layer.{number}"
+        query, key, value = (heads(linear(states, f"{layer}.attention.attn.{name}")) for name in "qkv")
+        odds = query @ key.transpose(0, 2, 1) / np.sqrt(language_judge.HEAD_SIZE) + distances
         share = np.exp(odds - odds.max(-1, keepdims=True))
-        seen = (share / share.sum(-1, keepdims=True)) @ value
-        states = states + linear(seen.transpose(1, 0, 2).reshape(len(ids), -1), f"{layer}.self_attn.o_proj")
-        given = norm(states, weights[f"{layer}.post_attention_layernorm.weight"])
-        gate, up = (linear(given, f"{layer}.mlp.{name}_proj") for name in ("gate", "up"))
-        states = states + linear(gate / (1 + np.exp(-gate)) * up, f"{layer}.mlp.down_proj")
-    states = norm(states, weights["body.norm.weight"])
-    end = states[-1:]
-    return [
-        x @ weights[f"{n}.weight"].T + weights[f"{n}.bias"]
-        for n, x in (("valid", end), ("kinds", end), ("places", states))
-    ]
+        seen = ((share / share.sum(-1, keepdims=True)) @ value).transpose(1, 0, 2).reshape(len(ids), -1)
+        states = norm(states + linear(seen, f"{layer}.attention.attn.o"), weights, f"{layer}.attention.LayerNorm")
+        inner = linear(states, f"{layer}.intermediate.dense")
+        inner = inner * 0.5 * (1 + np.vectorize(math.erf)(inner / math.sqrt(2)))
+        states = norm(states + linear(inner, f"{layer}.output.dense"), weights, f"{layer}.output.LayerNorm")
+
+    def head(given, name):
+        return given @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+    pooled = np.tanh(head(states[0], "pooler"))
+    return head(pooled, "valid")[0], head(pooled, "kinds"), head(states, "places")[:, 0]
 
 
-@pytest.mark.parametrize("count", [1, 7, 60])
+@pytest.mark.parametrize("count", [2, 7, 60, 320])
 def test_the_graph_computes_what_the_weights_say(tmp_path, count):
     pytest.importorskip("onnx")
     words = language_judge.make_tokenizer().get_vocab_size()
     weights = language_judge.random_weights(words)
     session = LanguageModel(language_judge.write_judge(tmp_path / "judge", weights=weights), threads=1).session
-    ids = np.random.default_rng(count).integers(0, words, count)
-    found = session.run(["valid", "kinds", "places"], {"input_ids": ids[None], **no_past(session)})
-    for mine, expected in zip(found, forward(weights, ids), strict=True):
+    rng = np.random.default_rng(count)
+    ids, types = rng.integers(0, words, count), rng.integers(0, 2, count)
+    found = session.run(["valid", "kinds", "places"], {"input_ids": ids[None], "token_type_ids": types[None]})
+    for mine, expected in zip(found, forward(weights, ids, types), strict=True):
         # now and then, an input in 32 bits is rounded to another integer than in 64 bits
-        assert np.allclose(mine.reshape(expected.shape), expected, atol=0.03)
+        assert np.allclose(mine[0], expected, atol=0.05)
+
+
+def test_the_buckets_of_distances_are_those_of_the_language_model():
+    torch = pytest.importorskip("torch")
+    from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+
+    places = torch.arange(320)
+    expected = MPNetEncoder.relative_position_bucket(places[None] - places[:, None])
+    assert np.array_equal(distance_buckets(320, 32), expected.numpy())
