@@ -96,7 +96,6 @@ def test_only_the_assistant_speaks():
 def test_a_trainer_of_trl_runs_with_the_reward(tmp_path):
     trl = pytest.importorskip("trl")
     from datasets import Dataset
-
     from paraqd.generators.tiny import tiny_causal
     from paraqd.generators.training_loop import one_thread, seeded
 
