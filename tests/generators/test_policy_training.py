@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from paraqd import ParaqdError
-from paraqd.generators.policy_training import PolicySettings, advantages_of, train_policy
+from paraqd.generators.policy_training import PolicySettings, advantages_of, half_copy, train_policy
 from paraqd.generators.tiny import tiny_causal
 from paraqd.generators.training_loop import GeneratorTrainingError, one_thread, seeded
 
@@ -111,6 +111,18 @@ def test_an_interrupted_run_saves_a_checkpoint(tiny, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train(tiny(), reward=reward, work_dir=tmp_path / "work", checkpoint_every=100)
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["step-00000001"]
+
+
+def test_a_copy_in_half_precision_keeps_the_precision_of_positions(tiny):
+    model, tokenizer = tiny()
+    copied = half_copy(model)
+    assert {parameter.dtype for parameter in copied.parameters()} == {torch.bfloat16}
+    assert all(torch.equal(one, other) for one, other in zip(model.buffers(), copied.buffers(), strict=True))
+    assert copied.lm_head.weight is copied.model.embed_tokens.weight
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+    ids = torch.tensor([tokenizer(TEXTS[0])["input_ids"]])
+    with torch.no_grad():
+        assert torch.allclose(model(ids).logits, copied(ids).logits.float(), atol=0.02)
 
 
 def test_mistakes_are_one_clear_line(tiny):

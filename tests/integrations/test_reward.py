@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from paraqd import ParaqdError, Scorer
 from paraqd.integrations.reward import RewardSettings, rate_outputs
@@ -62,6 +64,19 @@ def test_a_known_answer_is_not_paid(rate):
     text = "Tom buys 3 pens on top of his 5, which fills a box of eight. What number of pens does he own?"
     (rating,) = rate(text, answers=["8"])
     assert rating.fault == "answer_given"
+
+
+@given(st.text(max_size=200) | st.lists(st.sampled_from([*QUESTION.split(), "?", "8"]), max_size=40).map(" ".join))
+@settings(max_examples=60)
+def test_any_text_has_a_reward(rate, text):
+    (rating,) = rate(text, answers=["8"])
+    assert -1 <= rating.reward <= 1
+    assert rating.accepted == (rating.reward > 0)
+
+
+def test_a_very_long_output_is_rated_quickly(rate):
+    (rating,) = rate("Tom has 5 pens. " * 20_000)
+    assert rating.fault == "too_long"
 
 
 def test_no_outputs(rate):

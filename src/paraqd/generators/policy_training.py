@@ -141,6 +141,8 @@ def train_policy(
     model.to(device)
     with seeded(seed, device), deferred_interrupt() as interrupt:
         first_model = copy.deepcopy(model).eval().requires_grad_(False)
+        # on a GPU, a copy in half precision writes faster
+        writer = half_copy(model) if device.startswith("cuda") else model
         optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
         # the figures of a step do not depend on how many steps follow, so a run can be resumed and made longer
         fingerprint = {"settings": {**asdict(settings), "steps": 0}, "seed": seed, "rows": _digest(rows)}
@@ -150,8 +152,9 @@ def train_policy(
             begun = time.monotonic()
             chosen = _rows_of(step, rows, settings, seed)
             prompts = [encode_prompt(tokenizer, row["prompt"]) for row in chosen]
+            _copy_weights(model, writer)
             completions = write_completions(
-                model,
+                writer,
                 tokenizer,
                 prompts,
                 max_new_tokens=settings.max_new_tokens,
@@ -208,6 +211,25 @@ def make_paddable(model: Any, tokenizer: Any) -> None:
         tokenizer.pad_token = tokenizer.eos_token
     model.generation_config.pad_token_id = tokenizer.pad_token_id
     model.generation_config.eos_token_id = tokenizer.eos_token_id
+
+
+def half_copy(model: Any) -> Any:
+    """Return a copy of a model with weights in bfloat16. Its buffers keep their precision, because positions need it."""
+    import torch
+
+    made = copy.deepcopy(model).eval().requires_grad_(False)
+    for parameter in made.parameters():
+        parameter.data = parameter.data.to(torch.bfloat16)
+    return made
+
+
+def _copy_weights(model: Any, writer: Any) -> None:
+    import torch
+
+    if writer is not model:
+        with torch.no_grad():
+            for mine, theirs in zip(model.parameters(), writer.parameters(), strict=True):
+                theirs.copy_(mine)
 
 
 def _digest(rows: Sequence[Row]) -> str:

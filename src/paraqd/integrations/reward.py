@@ -65,7 +65,7 @@ class Rating:
     fault : str
         Empty for a paraphrase that is valid and different. Otherwise the name of a guard, or the kind of evidence.
     distance : float
-        The distance between the output and the question.
+        The distance between the output and the question; 0 if a guard caught the output, because it was not measured.
     score : float, optional
         The scorer's score. None if a guard caught the output, because it was not scored then.
 
@@ -124,11 +124,10 @@ def rate_outputs(
 
 def _caught(question: str, output: str, answer: object, settings: RewardSettings) -> Rating:
     """Return the rating of an output that a guard catches, or a rating without a fault."""
-    fault = guard_fault(question, output, answer=answer)
+    if fault := guard_fault(question, output, answer=answer):
+        return Rating(LOWEST, fault, 0.0)
     apart = distance(question, output)
-    if not fault and apart < settings.least_distance:
-        fault = COPIED
-    return Rating(LOWEST, fault, apart)
+    return Rating(LOWEST, COPIED if apart < settings.least_distance else "", apart)
 
 
 def _judged(verdict: Verdict, apart: float, settings: RewardSettings) -> Rating:

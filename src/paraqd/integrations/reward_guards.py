@@ -21,7 +21,7 @@ from paraqd.scoring.markup import remove_markup
 
 EMPTY, COPIED, CHATTER, FOREIGN = "empty", "copied", "chatter", "foreign"
 ANSWER_GIVEN, REPEATED, APPENDED, TOO_LONG = "answer_given", "repeated", "appended", "too_long"
-GUARDS = (EMPTY, CHATTER, FOREIGN, ANSWER_GIVEN, REPEATED, APPENDED, TOO_LONG, COPIED)
+GUARDS = (EMPTY, TOO_LONG, CHATTER, FOREIGN, ANSWER_GIVEN, REPEATED, APPENDED, COPIED)
 
 _LEAST_WORDS = 3
 _LONGEST, _ALLOWED = 2.0, 20  # a paraphrase may have twice the words of its question, and 20 more
@@ -51,6 +51,8 @@ def guard_fault(question: str, paraphrase: str, *, answer: object = None) -> str
     """
     if sum(word[0].isalpha() for word in words(paraphrase)) < _LEAST_WORDS:
         return EMPTY
+    if len(words(paraphrase)) > _LONGEST * len(words(question)) + _ALLOWED:  # also keeps the other guards fast
+        return TOO_LONG
     if assistant_remark(question, paraphrase):
         return CHATTER
     if is_foreign(paraphrase) and not is_foreign(question):
@@ -62,8 +64,6 @@ def guard_fault(question: str, paraphrase: str, *, answer: object = None) -> str
         return REPEATED
     if _has_addition(asked, given):
         return APPENDED
-    if len(words(given.text)) > _LONGEST * len(words(asked.text)) + _ALLOWED:
-        return TOO_LONG
     return ""
 
 
