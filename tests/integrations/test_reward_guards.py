@@ -93,6 +93,19 @@ def test_a_long_story_is_too_long():
 
 
 @pytest.mark.parametrize(
+    "text", [GOOD[:-8], GOOD.removesuffix("?"), "Tom buys 3 pens. Before that, he had 5. We need to"]
+)
+def test_a_text_without_an_end_is_cut_off(text):
+    assert guard_fault(QUESTION, text) == "cut_off"
+    assert guard_fault(QUESTION.removesuffix("?"), GOOD.removesuffix("?")) == ""
+
+
+@pytest.mark.parametrize("end", ["?", ".", "?)", '?"', "? ", "?**"])
+def test_a_text_may_end_in_several_ways(end):
+    assert guard_fault(QUESTION, GOOD.removesuffix("?") + end) == ""
+
+
+@pytest.mark.parametrize(
     ("question", "paraphrase"),
     [
         (QUESTION, GOOD),
@@ -101,6 +114,10 @@ def test_a_long_story_is_too_long():
         (
             "Ann has 3 red pens. Ann has 3 blue pens. How many pens does Ann have?",
             "Ann owns 3 red pens. Ann owns 3 blue pens. What is the total number of her pens?",
+        ),
+        (
+            "How much water must be added to 12 liters of a 40% acid solution to make a 30% acid solution?",
+            "12 l of a solution is 40% acid. It is thinned with water to 30%. How many litres of water are needed?",
         ),
         (
             "If x = 4, what is 3x? Show your steps.",

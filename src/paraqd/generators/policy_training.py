@@ -214,7 +214,7 @@ def make_paddable(model: Any, tokenizer: Any) -> None:
 
 
 def half_copy(model: Any) -> Any:
-    """Return a copy of a model with weights in bfloat16. Its buffers keep their precision, because positions need it."""
+    """Return a copy of a model with weights in bfloat16. Its buffers stay exact, because positions depend on them."""
     import torch
 
     made = copy.deepcopy(model).eval().requires_grad_(False)

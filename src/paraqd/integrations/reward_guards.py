@@ -20,9 +20,10 @@ from paraqd.scoring.language import is_foreign
 from paraqd.scoring.markup import remove_markup
 
 EMPTY, COPIED, CHATTER, FOREIGN = "empty", "copied", "chatter", "foreign"
-ANSWER_GIVEN, REPEATED, APPENDED, TOO_LONG = "answer_given", "repeated", "appended", "too_long"
-GUARDS = (EMPTY, TOO_LONG, CHATTER, FOREIGN, ANSWER_GIVEN, REPEATED, APPENDED, COPIED)
+ANSWER_GIVEN, REPEATED, APPENDED, TOO_LONG, CUT_OFF = "answer_given", "repeated", "appended", "too_long", "cut_off"
+GUARDS = (EMPTY, TOO_LONG, CHATTER, FOREIGN, ANSWER_GIVEN, REPEATED, APPENDED, CUT_OFF, COPIED)
 
+_END = re.compile(r"[.?!…:=_][\s\"'”’)\]}*$]*\Z")
 _LEAST_WORDS = 3
 _LONGEST, _ALLOWED = 2.0, 20  # a paraphrase may have twice the words of its question, and 20 more
 _SAME_SENTENCE, _SAME_QUESTION = 0.8, 0.5  # the share of common words
@@ -30,7 +31,7 @@ _LEAST_SENTENCE = 3  # shorter sentences may recur
 _RUN, _MOST_REPEATED = 4, 0.15  # the share of runs of four words that occur before
 _COVERED = 0.6  # the share of the question's words in each of two halves that tell the whole problem
 _OWN_WORDS = 0.3  # a sentence after the question with a smaller share of the question's words is an addition
-_ANSWER = re.compile(r"\b(?:answer|solution)\b\s*(?:is|are|was|:|=)|\bstep by step\b|####|\\boxed\b", re.I)
+_ANSWER = re.compile(r"\banswer\b\s*(?:is|are|was|:|=)|\bsolution\s*:|\bstep by step\b|####|\\boxed\b", re.I)
 # a number that follows from others: = 8; so he has 8 pens
 _CONCLUSION = re.compile(
     r"(?:=|\b(?:therefore|hence|thus|so)\b[^.?!]*?\b(?:is|are|has|have|equals))\s*(?:[^\w\s]\s?)?(\d[\d.,]*)", re.I
@@ -64,6 +65,8 @@ def guard_fault(question: str, paraphrase: str, *, answer: object = None) -> str
         return REPEATED
     if _has_addition(asked, given):
         return APPENDED
+    if _END.search(question) and not _END.search(paraphrase):
+        return CUT_OFF
     return ""
 
 
