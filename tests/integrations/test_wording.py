@@ -21,10 +21,14 @@ ANOTHER = "After buying 3 pens on top of his 5, what is the size of Tom's collec
         f"{QUESTION} The sun is shining on the hills.",
         f"On a bright morning, birds sing. {QUESTION}",
         "Tom has 5 pens and buys 3 more. How many pens?",
+        "Tóm hás 5 péns ánd buys 3 móre. Hów mány péns dóes hé háve nów?",
+        "Tom has 5 p-e-n-s and b-u-y-s 3 more. How m-a-n-y pens does he have n-o-w?",
+        "Tom has 5 penns and buyss 3 moree. How manny penns doees he haave now?",
+        "Tom has 5 <b>pens</b> and buys 3 more. How many p\u200bens does he have now?",
     ],
 )
 def test_a_copy_with_cosmetic_changes_is_no_distance_away(copy):
-    assert distance(QUESTION, copy) < 0.05
+    assert distance(QUESTION, copy) < 0.1
 
 
 def test_one_synonym_is_close_and_a_rewrite_is_far():

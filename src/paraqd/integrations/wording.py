@@ -1,20 +1,26 @@
 """Measure how far a paraphrase is from its question in wording and in word order.
 
-The measure ignores what a program can change without rewording anything: typography, the notation of quantities
-(*5*, *five*), names of people, and text that is only added or only removed.
+The measure ignores what a program can change without rewording anything: typography, spelling and endings of words, the
+notation of quantities (*5*, *five*), names of people, and text that is only added or only removed.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
 
 from paraqd.reading import Problem
 from paraqd.scoring.evidence.content_words import stem
 from paraqd.scoring.pair_preparation import PreparedPair, prepare_pair
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
+_LETTER = r"[^\W\d_]"
+_SPELLED = re.compile(rf"\b{_LETTER}(?:[-.]{_LETTER}\b){{2,}}|\b{_LETTER}(?: {_LETTER}\b){{3,}}")  # p-e-n-s, p e n s
 _NAME = "·"  # stands for every name
+_SHORTEST, _LENGTHS, _ALIKE = 3, 4, 0.75  # of words that may be the same word in another spelling
 
 
 def words(text: str) -> list[str]:
@@ -44,10 +50,12 @@ def distance(question: str, paraphrase: str) -> float:
 def prepared_distance(pair: PreparedPair) -> float:
     """Return the distance between the texts of a prepared pair."""
     names = {word for problem in (pair.question, pair.paraphrase) for word in _name_words(problem)}
-    here, there = ([_unified(word, names) for word in words(text)] for text in pair.texts)
+    here, there = ([_unified(word, names) for word in words(_plain(text))] for text in pair.texts)
     if not here or not there:
         return float(here != there)
-    shared = len(set(here) & set(there)) / min(len(set(here)), len(set(there)))
+    known = frozenset(here)
+    there = [word if word in known else _respelled(word, known) for word in there]
+    shared = len(known & set(there)) / min(len(known), len(set(there)))
     in_order = common_length(here, there) / min(len(here), len(there))
     return 1 - (shared + in_order) / 2
 
@@ -72,3 +80,28 @@ def _name_words(problem: Problem) -> list[str]:
 
 def _unified(word: str, names: set[str]) -> str:
     return _NAME if word.removesuffix("'s") in names else stem(word)
+
+
+def _plain(text: str) -> str:
+    """Return a text without accents, and with the letters of each word together.
+
+    >>> _plain("Tóm has 5 p-e-n-s")
+    'Tom has 5 pens'
+    """
+    letters = unicodedata.normalize("NFKD", text)
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return _SPELLED.sub(lambda match: re.sub(r"[-. ]", "", match[0]), plain)
+
+
+def _respelled(word: str, known: frozenset[str]) -> str:
+    """Return the known word that a word seems to be in another spelling, or the word itself."""
+    if len(word) < _SHORTEST or word[0].isdigit():
+        return word
+    alike = [(_likeness(word, other), other) for other in known if abs(len(word) - len(other)) <= _LENGTHS]
+    best, other = max(alike, default=(0.0, word))
+    return other if best >= _ALIKE else word
+
+
+@lru_cache(maxsize=65_536)
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() if len(other) >= _SHORTEST else 0.0
