@@ -18,7 +18,7 @@ from paraqd.scoring.pair_preparation import PreparedPair, prepare_pair
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _LETTER = r"[^\W\d_]"
-_SPELLED = re.compile(rf"\b{_LETTER}(?:[-.]{_LETTER}\b){{2,}}|\b{_LETTER}(?: {_LETTER}\b){{3,}}")  # p-e-n-s, p e n s
+_SPELLED = re.compile(rf"\b{_LETTER}(?:[-.]{_LETTER}\b)+|\b{_LETTER}(?: {_LETTER}\b){{3,}}")  # p-e-n-s, p e n s
 _NAME = "·"  # stands for every name
 _SHORTEST, _LENGTHS, _ALIKE = 3, 4, 0.75  # of words that may be the same word in another spelling
 
