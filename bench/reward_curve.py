@@ -124,6 +124,7 @@ def train(options: argparse.Namespace) -> int:
             "device": device_name(device),
             "versions": versions(),
         }
+        check_same_run(options.out / SETTINGS, facts)
         (options.out / SETTINGS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         if options.workers:
             scorer = stack.enter_context(ProcessScorer(options.workers))
@@ -173,6 +174,18 @@ def train(options: argparse.Namespace) -> int:
             tokenizer.save_pretrained(options.save)
     print(f"{settings.steps} steps → {options.out}; draw them with: python bench/reward_curve.py plot {options.out}")
     return 0
+
+
+def check_same_run(path: Path, facts: dict[str, Any]) -> None:
+    """Raise `ArgumentError` if a folder has a run with other settings. Only the number of steps may change."""
+    if not path.is_file():
+        return
+    before = json.loads(path.read_text(encoding="utf-8"))
+    for given in (before, now := json.loads(json.dumps(facts))):
+        given["settings"]["steps"] = given["versions"] = given["device"] = None
+    changed = [name for name in now if before.get(name) != now[name]]
+    if changed:
+        raise ArgumentError(f"{path.parent} has a run with other {changed[0]}: choose another folder, or delete it")
 
 
 def read_questions(path: Path) -> list[str]:

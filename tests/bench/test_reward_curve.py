@@ -113,6 +113,13 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, questions):
     assert Table(parts / "held_out.csv").column("step") == [0, 2, 4]
 
 
+def test_a_folder_with_another_run_is_refused(tmp_path, questions, capsys):
+    run("train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1)
+    capsys.readouterr()
+    assert run("train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1, "--divergence", 1) == 2
+    assert "has a run with other settings: choose another folder" in capsys.readouterr().err
+
+
 def test_a_run_needs_torch_and_transformers_alone(tmp_path, questions):
     missing = ["onnx", "onnxruntime", "rapidfuzz", "platformdirs", "datasets", "sklearn", "pyarrow"]
     arguments = ["train", "tiny", str(questions), str(tmp_path / "out"), *RUN, "--steps", "1", "--workers", "1"]
