@@ -26,6 +26,12 @@ EXTRAS = {
     "generate": ("torch", "transformers", "sentencepiece", "sacremoses", "gguf", "safetensors"),
     "ray": ("ray",),
     "train": ("sentence_transformers", "accelerate", "datasets", "matplotlib", "sklearn", "onnx"),
+    "pandas": ("pandas",),
+    "sklearn": ("sklearn",),
+    "inspect": ("inspect_ai",),
+    "datatrove": ("datatrove",),
+    "deepeval": ("deepeval",),
+    "trl": ("trl",),
 }
 
 

@@ -85,7 +85,7 @@ def fit(
     fingerprint = {**fingerprint, "settings": asdict(settings)}
     model.to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
-    first, loss_value = _resume(model, optimizer, work_dir, fingerprint, device)
+    first, loss_value = load_checkpoint(model, optimizer, work_dir, fingerprint, device)
     with seeded(seed, device), deferred_interrupt() as interrupt:
         for step in range(first, len(batches)):
             # seed the global generator, which dropout uses, at every step, so that a resumed run draws the same values
@@ -110,7 +110,7 @@ def fit(
             progress(stage, step + 1, len(batches), f"loss {loss_value:.3f}")
             due = (step + 1) % settings.checkpoint_every == 0 or interrupt.requested
             if due and step + 1 < len(batches):
-                _save(model, optimizer, work_dir, {"step": step + 1, "loss": loss_value, "of": fingerprint})
+                save_checkpoint(model, optimizer, work_dir, {"step": step + 1, "loss": loss_value, "of": fingerprint})
             if interrupt.requested:
                 raise KeyboardInterrupt
     model.eval()
@@ -161,7 +161,7 @@ def _autocast(device: str) -> contextlib.AbstractContextManager[Any]:
     return contextlib.nullcontext()
 
 
-def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> None:
+def save_checkpoint(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> None:
     """Write a checkpoint and then delete older checkpoints so that a complete checkpoint always exists."""
     import torch
     from safetensors.torch import save_model
@@ -179,7 +179,9 @@ def _save(model: Any, optimizer: Any, work_dir: Path, state: dict[str, Any]) -> 
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _resume(model: Any, optimizer: Any, work_dir: Path, fingerprint: dict[str, Any], device: str) -> tuple[int, float]:
+def load_checkpoint(
+    model: Any, optimizer: Any, work_dir: Path, fingerprint: dict[str, Any], device: str
+) -> tuple[int, float]:
     """Load the last checkpoint with the same fingerprint, and return the index of the next step and the last loss.
 
     Return 0 and NaN if there is no such checkpoint.

@@ -1,1 +1,1 @@
-"""Connect paraqd to other tools, such as Ray Data."""
+"""Connect paraqd to other tools. Each module needs only the tool that it is named after; see docs/integrations.md."""

@@ -32,6 +32,12 @@ PURPOSES = {
     "generate": "the operators that need a text-to-text model",
     "ray": "runs on a Ray cluster",
     "train": "training, and plots of evaluations",
+    "pandas": "the pandas accessor",
+    "sklearn": "the scikit-learn estimator",
+    "inspect": "the scorer for Inspect",
+    "datatrove": "the filter for datatrove",
+    "deepeval": "the metric for deepeval",
+    "trl": "rewards in TRL's trainers",
 }
 JUDGE_PURPOSE = "a second, larger judge for pairs that are hard to judge"
 # a pair that every model finds valid, and the same pair with another number

@@ -5,7 +5,7 @@ The weights are those of the 8-bit graph that `onnx_graph.judge_graph` builds: i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,11 @@ def exported_weights(folder: str | Path) -> dict[str, NDArray[np.float32]]:
 
     path = Path(folder) / ONNX_FILE
     arrays = [(each.name, numpy_helper.to_array(each)) for each in onnx.load(str(path)).graph.initializer]
+    return named_weights(arrays, folder)
+
+
+def named_weights(arrays: Iterable[tuple[str, NDArray[Any]]], folder: str | Path) -> dict[str, NDArray[np.float32]]:
+    """Return the weights of an exported judge, given the names and arrays of its graph in ``folder``."""
     stored: dict[str, list[NDArray[Any]]] = {}
     for name, array in arrays:  # the graph numbers all its names, and their order is that of the layers
         stored.setdefault(name.rpartition("_")[0], []).append(array)
