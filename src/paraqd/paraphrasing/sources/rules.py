@@ -1,0 +1,169 @@
+"""Write candidates with rules: chains of valid operators and rewriting rules. Needs no model and no torch."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from paraqd.operators import Noted, Operator, Resources, derive_rng, get
+from paraqd.operators.apply import Question
+from paraqd.operators.resources import ResourceSpec, build_resources
+from paraqd.paraphrasing.distance import overlap
+from paraqd.paraphrasing.frames import FRAMES, has_list
+from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, shares
+from paraqd.reading import Problem, read, same_quantities
+from paraqd.version import __version__
+
+_ENOUGH = 0.66  # no more steps are added to a chain once the overlap with the question is this small
+_TRIES = 3  # chains that are tried for each candidate that is wanted
+
+
+@dataclass(frozen=True)
+class Style:
+    """The steps of a style: groups of steps in order, each step with its probability.
+
+    ``more`` are the steps that are added, in random order, while a text is still close to the question.
+    """
+
+    steps: tuple[tuple[str, float], ...]
+    more: tuple[str, ...]
+
+
+_SHAPE = (("Synonyms", 0.1), ("frame", 0.4), ("SentenceOrder", 0.25), ("Rewrite", 0.8), ("ConverseRelation", 0.3), ("QuestionForm", 0.6))
+_WORDS = (("LightSynonyms", 0.7), ("Shortening", 0.4), ("PronounUse", 0.15))
+_NUMBERS = (("NumToWords", 0.25), ("WordsToNumbers", 0.3), ("UnitExpansion", 0.3), ("UnitContraction", 0.1))
+_MORE = ("Rewrite", "frame", "LightSynonyms", "QuestionForm", "NumToWords", "LightSynonyms", "LightSynonyms")
+STYLES: Mapping[str, Style] = {
+    "": Style((*_SHAPE, *_WORDS, *_NUMBERS), _MORE),
+    "plain": Style((*_SHAPE, *_WORDS, ("WordsToNumbers", 0.6), ("UnitExpansion", 0.5)), _MORE),
+    "exam": Style((*_SHAPE, *_WORDS, ("UnitContraction", 0.5), ("frame.exam", 0.95)), (*_MORE, "frame.exam")),
+    "engaging": Style((*_SHAPE, *_WORDS, *_NUMBERS, ("frame.engaging", 0.95)), (*_MORE, "frame.engaging")),
+}
+_ONCE = frozenset({"Rewrite", "NumToWords", "QuestionForm", "ConverseRelation", "SentenceOrder"})
+_NOT_AFTER = {"UnitContraction": "NumToWords", "NumToWords": "UnitContraction", "Synonyms": "Rewrite"}
+_FORMULA = re.compile(r"[{}=^*/+<>]|\d ?[-–] ?\d|\b[a-z] ?- ?[a-z]\b")
+# clumsy wordings that a chain of steps can cause
+_CLUMSY = (
+    re.compile(r"\b([a-z]+) \1\b", re.I),
+    re.compile(r"\b(?:given|assum\w+|suppos\w+|if|that) (?:that )?(?:we|you|it) (?:is|are|suppose|assume|know)\b", re.I),
+    re.compile(r"\b(?:if|given that|assuming|supposing)\b[^.?]*\b(?:if|given that|assuming|supposing|suppose)\b", re.I),
+    re.compile(r"\bin order to \w+ in order\b|\b(?:if|that) (?:in total|in all|altogether),", re.I),
+)
+_LARGEST_IN_WORDS = 100  # larger numbers are hard to read in words
+
+
+@dataclass(frozen=True)
+class RuleSource:
+    """The source that rewrites questions with rules.
+
+    >>> source = RuleSource()
+    >>> source.name, "exam" in source.styles
+    ('rules', True)
+    """
+
+    resources: Resources = field(default_factory=lambda: build_resources(ResourceSpec()), compare=False, repr=False)
+    name: str = "rules"
+
+    @property
+    def identity(self) -> str:
+        """The name and the version, because the rules belong to the version."""
+        return f"{self.name}@{__version__}"
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """The styles that the rules can write."""
+        return tuple(style for style in STYLES if style)
+
+    def candidates(
+        self, questions: Sequence[Question], *, count: int, seed: int, styles: Sequence[str] = ()
+    ) -> list[Found]:
+        """Return up to ``count`` candidates for each question; see `CandidateSource`."""
+        check_styles(styles, self.styles, self.name)
+        return [self._found(question, count, seed, styles) for question in questions]
+
+    def _found(self, question: Question, count: int, seed: int, styles: Sequence[str]) -> Found:
+        problem = read(question.text)
+        if has_list(problem):
+            return Found(problem="no rule can rewrite it safely, because it has a list of statements or options")
+        found: dict[str, Candidate] = {}
+        for style, share in shares(count, styles):
+            wanted = len(found) + share
+            for number in range(share * _TRIES):
+                if len(found) >= wanted:
+                    break
+                rng = derive_rng(seed, question.id, f"{self.name}/{style}/{number}")
+                made = self._chain(problem, STYLES[style], rng)
+                if made is not None and made[0] not in found and not _is_clumsy(problem.text, made[0]):
+                    found[made[0]] = Candidate(made[0], self.name, style, made[1])
+        return Found(tuple(found.values()), "" if found else "no rule can rewrite it")
+
+    def _chain(self, problem: Problem, style: Style, rng: random.Random) -> tuple[str, tuple[str, ...]] | None:
+        """Apply steps to a problem one after another, and return the text and the names of the steps that applied."""
+        current, edits = problem, list[str]()
+        for name in _chosen(style, rng):
+            if (name in _ONCE and name in edits) or _NOT_AFTER.get(name) in edits:
+                continue
+            if len(edits) > 2 and overlap(problem.text, current.text) < _ENOUGH and rng.random() < 0.7:
+                break
+            text = self._step(name, current, rng, edits)
+            if text is None or text == current.text:
+                continue
+            again = read(text)
+            if not same_quantities(problem.quantities, again.quantities):
+                edits.pop()
+                continue
+            current = again
+        return (current.text, tuple(edits)) if current.text != problem.text else None
+
+    def _step(self, name: str, problem: Problem, rng: random.Random, edits: list[str]) -> str | None:
+        """Apply one step and add its name to ``edits``; return None if it does not apply."""
+        if name.startswith("frame"):
+            frames = [each for each in FRAMES if each.style == name.partition(".")[2]]
+            for frame in rng.sample(frames, len(frames)):
+                if frame.name not in edits and (text := frame.apply(problem, rng)):
+                    edits.append(frame.name)
+                    return text
+            return None
+        if name == "NumToWords":
+            if not _fits_words(problem):
+                return None
+            whole = _operator("UnitExpansion").apply(problem, rng, self.resources)  # never *two hundred m*
+            problem = problem if whole is None else read(whole)
+        text = _operator(name).apply(problem, rng, self.resources)
+        if text is not None:
+            edits.append(name)
+        return text if text is None or not isinstance(text, Noted) else str(text)
+
+
+def _is_clumsy(question: str, text: str) -> bool:
+    """Return True if a text has a clumsy wording that the question does not have.
+
+    >>> _is_clumsy("If Ann has 2, how many?", "Given that we suppose that Ann has 2, how many?")
+    True
+    """
+    return any(len(pattern.findall(text)) > len(pattern.findall(question)) for pattern in _CLUMSY)
+
+
+def _fits_words(problem: Problem) -> bool:
+    """Return True if all numbers of a problem are easy to read in words.
+
+    >>> _fits_words(read("Ann has 5 pens.")), _fits_words(read("It costs $1,250.75."))
+    (True, False)
+    """
+    if _FORMULA.search(problem.text):
+        return False
+    values = [quantity.value for quantity in problem.quantities]
+    return all(abs(value) <= _LARGEST_IN_WORDS and value.denominator in (1, 2, 3, 4, 5) for value in values)
+
+
+def _chosen(style: Style, rng: random.Random) -> Iterator[str]:
+    yield from (name for name, probability in style.steps if rng.random() < probability)
+    yield from rng.sample(style.more, len(style.more))
+
+
+@cache
+def _operator(name: str) -> Operator:
+    return get(name)
