@@ -52,6 +52,7 @@ class Limits:
 
 
 LIMITS = Limits()
+_FAR = 0.5  # a distance beyond this counts no more, so that plain texts are not beaten by contorted ones
 Pick = Callable[[str, Sequence[Judged], Sequence[Judged]], Judged]
 
 
@@ -93,9 +94,7 @@ def choose(
     """
     if method not in METHODS:
         raise ArgumentError(f"unknown method of choice {method!r}: choose {' or '.join(METHODS)}")
-    left = [
-        each for each in judged if each.verdict.valid and 0 < overlap(question, each.text) <= limits.question
-    ]
+    left = [each for each in judged if each.verdict.valid and 0 < overlap(question, each.text) <= limits.question]
     pick = _pareto if method == "pareto" else _marginal(faithfulness)
     chosen: list[Judged] = []
     while left and len(chosen) < n:
@@ -109,10 +108,11 @@ def _marginal(faithfulness: float) -> Pick:
     """Return the pick by maximal marginal relevance."""
 
     def pick(question: str, left: Sequence[Judged], chosen: Sequence[Judged]) -> Judged:
-        def worth(each: Judged) -> float:
+        def worth(each: Judged) -> tuple[float, int]:
             near = min((distance(each.text, other.text) for other in chosen), default=1.0)
-            apart = min(distance(question, each.text), near)
-            return faithfulness * each.verdict.score + (1 - faithfulness) * apart
+            apart = min(distance(question, each.text), near, _FAR)
+            worth = faithfulness * each.verdict.score + (1 - faithfulness) * apart
+            return round(worth, 2), -len(each.candidate.edits)
 
         return max(left, key=worth)  # the first of several with the same worth
 

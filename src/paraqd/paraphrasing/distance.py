@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 _WORD = re.compile(r"[^\W_]+(?:[.,/:][^\W_]+)*(?:['’][^\W\d_]+)?")
 
@@ -33,7 +34,7 @@ def order_distance(one: str, two: str) -> float:
     0.5
     """
     a, b = words(one), words(two)
-    pairs, others = set(zip(a, a[1:], strict=False)), set(zip(b, b[1:], strict=False))
+    pairs, others = set(pairwise(a)), set(pairwise(b))
     union = pairs | others
     return 1 - len(pairs & others) / len(union) if union else 0.0
 

@@ -44,7 +44,9 @@ _BROKEN_OFF: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         (r"by how much is \1 \3?",),
     ),
     (
-        re.compile(rf"{_OPENS}(the [^,.;:?=\d]{{3,70}}?)(?: will be| is| are| was| were)(?: equal to)?\s*[:=?.]*$", re.I),
+        re.compile(
+            rf"{_OPENS}(the [^,.;:?=\d]{{3,70}}?)(?: will be| is| are| was| were)(?: equal to)?\s*[:=?.]*$", re.I
+        ),
         (r"what is \1?", r"find \1.", r"calculate \1.", r"determine \1.", r"work out \1."),
     ),
     (
@@ -108,7 +110,9 @@ def question_first(problem: Problem, rng: random.Random) -> str | None:
     if named is None or _BACK.search(named) or _DEFINITE.search(named) or named[-1] not in ".?":
         return None
     link, that = rng.choice((("given that", "that "), ("if", ""), ("knowing that", "that ")))
-    return _cased(problem, f"{named[:-1].rstrip()}, {link} {_listed(statements, that)}{named[-1]}".replace(", if", " if"))
+    return _cased(
+        problem, f"{named[:-1].rstrip()}, {link} {_listed(statements, that)}{named[-1]}".replace(", if", " if")
+    )
 
 
 def request(problem: Problem, rng: random.Random, openings: tuple[str, ...]) -> str | None:
@@ -122,7 +126,12 @@ def request(problem: Problem, rng: random.Random, openings: tuple[str, ...]) -> 
     """
     last = problem.sentences[-1] if problem.sentences else None
     order = None if last is None else _ORDER.fullmatch(last.text)
-    if last is None or order is None or _MARKS.search(order[2]) or re.search(r"\b(?:find|and what|and how)\b", order[2], re.I):
+    if (
+        last is None
+        or order is None
+        or _MARKS.search(order[2])
+        or re.search(r"\b(?:find|and what|and how)\b", order[2], re.I)
+    ):
         return None
     chosen = rng.choice(openings)
     opening, mark = chosen[:-1], chosen[-1]

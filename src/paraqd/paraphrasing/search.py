@@ -33,7 +33,9 @@ def worth(question: str, judged: Judged) -> float:
     return score + distance(question, judged.text) if judged.verdict.valid else score - 1
 
 
-def best_of(question: Question, source: CandidateSource, score: Score, *, count: int = 16, seed: int = 0) -> Judged | None:
+def best_of(
+    question: Question, source: CandidateSource, score: Score, *, count: int = 16, seed: int = 0
+) -> Judged | None:
     """Return the candidate with the highest worth among ``count`` candidates; None if the source wrote nothing."""
     found = source.candidates([question], count=count, seed=seed)[0].candidates
     return _best(question.text, _judge(question.text, found, score))

@@ -8,13 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from paraqd.extras import MissingExtraError
 from paraqd.operators import Noted, Operator, Resources, derive_rng, get
 from paraqd.operators.apply import Question
-from paraqd.operators.resources import ResourceSpec, build_resources
+from paraqd.operators.resources import ResourceSpec, build_resources, missing_packages
+from paraqd.parameters import named
 from paraqd.paraphrasing.distance import overlap
 from paraqd.paraphrasing.frames import FRAMES, has_list
 from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, shares
 from paraqd.reading import Problem, read, same_quantities
+from paraqd.reading.entities import INSTALL_PIPELINE
 from paraqd.version import __version__
 
 _ENOUGH = 0.66  # no more steps are added to a chain once the overlap with the question is this small
@@ -32,7 +35,14 @@ class Style:
     more: tuple[str, ...]
 
 
-_SHAPE = (("Synonyms", 0.1), ("frame", 0.4), ("SentenceOrder", 0.25), ("Rewrite", 0.8), ("ConverseRelation", 0.3), ("QuestionForm", 0.6))
+_SHAPE = (
+    ("Synonyms", 0.1),
+    ("frame", 0.4),
+    ("SentenceOrder", 0.25),
+    ("Rewrite", 0.8),
+    ("ConverseRelation", 0.3),
+    ("QuestionForm", 0.6),
+)
 _WORDS = (("LightSynonyms", 0.7), ("Shortening", 0.4), ("PronounUse", 0.15))
 _NUMBERS = (("NumToWords", 0.25), ("WordsToNumbers", 0.3), ("UnitExpansion", 0.3), ("UnitContraction", 0.1))
 _MORE = ("Rewrite", "frame", "LightSynonyms", "QuestionForm", "NumToWords", "LightSynonyms", "LightSynonyms")
@@ -43,16 +53,32 @@ STYLES: Mapping[str, Style] = {
     "engaging": Style((*_SHAPE, *_WORDS, *_NUMBERS, ("frame.engaging", 0.95)), (*_MORE, "frame.engaging")),
 }
 _ONCE = frozenset({"Rewrite", "NumToWords", "QuestionForm", "ConverseRelation", "SentenceOrder"})
-_NOT_AFTER = {"UnitContraction": "NumToWords", "NumToWords": "UnitContraction", "Synonyms": "Rewrite"}
+_NOT_AFTER = {
+    "UnitContraction": "NumToWords",
+    "NumToWords": "UnitContraction",
+    "Synonyms": "Rewrite",
+    "WordsToNumbers": "NumToWords",
+}
 _FORMULA = re.compile(r"[{}=^*/+<>]|\d ?[-–] ?\d|\b[a-z] ?- ?[a-z]\b")
 # clumsy wordings that a chain of steps can cause
 _CLUMSY = (
     re.compile(r"\b([a-z]+) \1\b", re.I),
-    re.compile(r"\b(?:given|assum\w+|suppos\w+|if|that) (?:that )?(?:we|you|it) (?:is|are|suppose|assume|know)\b", re.I),
+    re.compile(
+        r"\b(?:given|assum\w+|suppos\w+|if|that) (?:that )?(?:we|you|it) (?:is|are|suppose|assume|know)\b", re.I
+    ),
     re.compile(r"\b(?:if|given that|assuming|supposing)\b[^.?]*\b(?:if|given that|assuming|supposing|suppose)\b", re.I),
     re.compile(r"\bin order to \w+ in order\b|\b(?:if|that) (?:in total|in all|altogether),", re.I),
 )
 _LARGEST_IN_WORDS = 100  # larger numbers are hard to read in words
+
+
+def require_parser() -> None:
+    """Raise a `MissingExtraError` with one line if spaCy or its English pipeline is not installed."""
+    if missing := missing_packages("augment"):
+        raise MissingExtraError(
+            f"not installed: {', '.join(missing)} (needed by the source rules); run pip install 'paraqd[augment]' and "
+            f"{INSTALL_PIPELINE}, or choose another source with {named('source')}"
+        )
 
 
 @dataclass(frozen=True)
