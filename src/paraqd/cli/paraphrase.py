@@ -9,7 +9,6 @@ import typer
 
 from paraqd.cli.console import say, stdout, write_json
 from paraqd.cli.options import (
-    MODELS,
     AsJson,
     Device,
     IdColumn,

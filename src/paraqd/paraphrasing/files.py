@@ -17,7 +17,7 @@ from paraqd.data.writers import Schema, output_dialect
 from paraqd.errors import ArgumentError
 from paraqd.operators.apply import Question
 from paraqd.parameters import named
-from paraqd.paraphrasing.paraphraser import PairScorer, Paraphrased, Settings, paraphrase_questions
+from paraqd.paraphrasing.paraphraser import Paraphrased, Settings, paraphrase_questions
 from paraqd.paraphrasing.sources.base import CandidateSource, SourceError
 from paraqd.paraphrasing.sources.loading import load_source
 from paraqd.plural import counted
@@ -29,6 +29,7 @@ from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
 from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, look_at
 from paraqd.runs.score import Model
+from paraqd.runs.score_rows import PairScorer
 from paraqd.runs.survey import check_cells
 from paraqd.version import __version__
 

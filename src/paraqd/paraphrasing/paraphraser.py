@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from paraqd.data.tables import default_id
 from paraqd.errors import ArgumentError
@@ -15,6 +15,7 @@ from paraqd.paraphrasing.search import anneal
 from paraqd.paraphrasing.sources.base import Candidate, CandidateSource, Found
 from paraqd.paraphrasing.sources.loading import load_source
 from paraqd.progress import Progress, silent
+from paraqd.runs.score_rows import PairScorer
 from paraqd.scoring.same_text import same_text
 from paraqd.scoring.scorer import Scorer
 from paraqd.scoring.verdict import Evidence, Verdict
@@ -23,15 +24,8 @@ from paraqd.text_check import text_problem
 Search = Literal["sample", "anneal"]
 SEARCHES: tuple[Search, ...] = ("sample", "anneal")
 _SEED = 3407
-
-
-class PairScorer(Protocol):
-    """A scorer of pairs, such as `Scorer`."""
-
-    signature: str
-
-    def score_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-        """Score pairs of a question and a paraphrase."""
+_AT_ONCE = 256  # pairs that are scored at a time
+Pairs = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,13 +198,22 @@ def paraphrase_questions(
         for question, found in zip(questions, written, strict=True)
         for candidate in _new(question.text, found.candidates)
     ]
-    verdicts = iter(scorer.score_pairs(pairs))
+    verdicts = iter(_scores(scorer)(pairs))
     results = []
     for number, (question, found) in enumerate(zip(questions, written, strict=True)):
         judged = [Judged(each, next(verdicts)) for each in _new(question.text, found.candidates)]
         results.append(_finish(question, found, judged, source, scorer, settings))
         progress("paraphrasing", number + 1, len(questions))
     return results
+
+
+def _scores(scorer: PairScorer) -> Callable[[Pairs], list[Verdict]]:
+    """Return a function that scores any number of pairs."""
+    return lambda pairs: [
+        verdict
+        for start in range(0, len(pairs), _AT_ONCE)
+        for verdict in scorer.begin(pairs[start : start + _AT_ONCE])()
+    ]
 
 
 def _finish(
@@ -222,7 +225,7 @@ def _finish(
     settings: Settings,
 ) -> Paraphrased:
     """Mend, search and choose for one question."""
-    score: Callable[[Sequence[tuple[str, str]]], list[Verdict]] = scorer.score_pairs
+    score = _scores(scorer)
     mended = _mended(question.text, judged, score) if settings.repair else []
     judged = [*judged, *mended]
     if settings.search == "anneal":
@@ -250,7 +253,7 @@ def _finish(
     )
 
 
-def _mended(question: str, judged: Sequence[Judged], score: Callable[[Any], list[Verdict]]) -> list[Judged]:
+def _mended(question: str, judged: Sequence[Judged], score: Callable[[Pairs], list[Verdict]]) -> list[Judged]:
     """Mend the candidates that can be mended, and judge them again."""
     found = []
     for each in judged:
