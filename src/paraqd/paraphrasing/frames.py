@@ -45,7 +45,7 @@ _BROKEN_OFF: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     ),
     (
         re.compile(
-            rf"{_OPENS}(the [^,.;:?=\d]{{3,70}}?)(?: will be| is| are| was| were)(?: equal to)?\s*[:=?.]*$", re.I
+            rf"{_OPENS}(the [^,.;:?=]{{3,70}}?)(?: will be| is| are| was| were)(?: equal to)?\s*[:=?.]*$", re.I
         ),
         (r"what is \1?", r"find \1.", r"calculate \1.", r"determine \1.", r"work out \1."),
     ),
@@ -225,11 +225,11 @@ FRAMES: tuple[Frame, ...] = (
 def _parts(problem: Problem) -> tuple[list[str], str] | None:
     """Return the statements, ready to follow a conjunction, and the question; None if they cannot be put together."""
     question = problem.question
-    if question is None or len(problem.questions) != 1 or question.start not in problem.sentence_starts:
+    if question is None or len(problem.questions) != 1 or len(problem.sentences) < 2:
         return None
-    before = [each for each in problem.sentences if each.end <= question.start]
-    asked = " ".join(question.text.split())
-    if not before or len(before) + 1 != len(problem.sentences) or asked[-1] not in ".?":
+    *before, last = problem.sentences
+    asked = " ".join(last.text.split())
+    if question.start < last.start or asked[-1] not in ".?":
         return None
     if not _ASKS.match(asked) or _LIMITS.search(asked):
         return None

@@ -14,6 +14,7 @@ from paraqd.scoring.verdict import Evidence, EvidenceKind, Span, Verdict
 _VAGUE = r"some|several|a few|many|a number of|a certain number of|a couple of|a certain amount of|various"
 _BEFORE = re.compile(r"\b(?:in|at|for|of|by|with|to|from|after|on|every|only)\s+$", re.I)
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_COUNTED = re.compile(r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|\w+ty)) ?$", re.I)
 _NUMBER = re.compile(r"[\d.,/]*\d%?")
 
 
@@ -60,7 +61,8 @@ def _insert_number(question: str, candidate: str, fault: Evidence) -> str | None
             return vague.sub(f"{bare} ", candidate)
     for length in (2, 1):
         place = _only(candidate, following[:length]) if len(following) >= length else None
-        if place is not None and (length == 2 or len(following[0]) > 3):
+        counted = place is not None and _COUNTED.search(candidate, 0, place[0])  # *20 minutes* has its number
+        if place is not None and not counted and (length == 2 or len(following[0]) > 3):
             return f"{candidate[: place[0]]}{bare} {candidate[place[0] :]}"
     before = _BEFORE.search(question, 0, start)
     phrase = question[before.start() if before else start : end]
