@@ -81,7 +81,7 @@ def paraphrase(
     ] = None,
     most_overlap: Annotated[
         float, typer.Option(help="The largest share of words that a paraphrase may have in common with the question.")
-    ] = 0.75,
+    ] = 0.80,
     most_alike: Annotated[
         float, typer.Option(help="The largest share of words that two paraphrases of a question may have in common.")
     ] = 0.80,

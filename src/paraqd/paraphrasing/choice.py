@@ -42,7 +42,7 @@ class Limits:
     paraphrases of a question.
     """
 
-    question: float = 0.75
+    question: float = 0.80
     others: float = 0.80
 
     def __post_init__(self) -> None:

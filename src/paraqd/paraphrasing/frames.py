@@ -40,13 +40,22 @@ _OPENS = r"(?:^|(?<=[.?!]) +|, *(?:then )?| +then )"
 # endings that break off, and the questions that can replace them
 _BROKEN_OFF: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (
+        re.compile(r"^(the \w+ of an? \w+) is with (.+?)\s*\?$", re.I),
+        (r"what is \1 with \2?", r"find \1 with \2.", r"determine \1 with \2.", r"calculate \1 with \2."),
+    ),
+    (
+        re.compile(
+            rf"{_OPENS}((?:the|his|her|its|\w+['’]s) [^,.;:?=]{{3,70}}?) is (what (?:percent|fraction)\w* of .+?)\?$",
+            re.I,
+        ),
+        (r"\2 is \1?", r"find \2 \1 is.", r"work out \2 \1 is."),
+    ),
+    (
         re.compile(rf"{_OPENS}(the [^,.;:?=\d]{{3,50}}?) (is|was|will be) (\w+ed) by\s*[:?.]*$", re.I),
         (r"by how much is \1 \3?",),
     ),
     (
-        re.compile(
-            rf"{_OPENS}(the [^,.;:?=]{{3,70}}?)(?: will be| is| are| was| were)(?: equal to)?\s*[:=?.]*$", re.I
-        ),
+        re.compile(rf"{_OPENS}(the [^,.;:?=]{{3,70}}?)(?: will be| is| are| was| were)(?: equal to)?\s*[:=?.]*$", re.I),
         (r"what is \1?", r"find \1.", r"calculate \1.", r"determine \1.", r"work out \1."),
     ),
     (
@@ -54,11 +63,15 @@ _BROKEN_OFF: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         (r"what is the value of \1?", r"find the value of \1.", r"determine \1.", r"work out the value of \1."),
     ),
     (
-        re.compile(rf"{_OPENS}(?:evaluate|compute|find) (?:the (?:sum|value|product)(?: of)? ?:? ?)(.+?)[.?]?$", re.I),
+        re.compile(
+            rf"{_OPENS}(?:evaluate|compute|find) (?:the (?:sum|value|product)(?: of)? ?:? ?)([^.?]*\d.*?)[.?]?$", re.I
+        ),
         (r"what is the value of \1?", r"work out the value of \1.", r"determine the result of \1."),
     ),
 )
-_LISTS = re.compile(r"\b(?:I{2,3}|IV)\b|\bstatements?\b|\bfollowing\b|\([a-eivx]\)|(?:^|\s)[a-e]\)|[_\n]", re.I)
+_LISTS = re.compile(
+    r"\b(?:I{2,3}|IV)\b|\bstatements?\b|\bfollowing\b|\(a\).*\(b\).*\(c\)|\(i\).*\(ii\)|(?:^|\s)[a-e]\)|[_\n]", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +163,7 @@ def completed(problem: Problem, rng: random.Random) -> str | None:
         if (match := pattern.search(text)) is not None:
             before = text[: match.start()].rstrip(" ,")
             asked = match.expand(rng.choice(questions))
+            asked = re.sub(r" (The|His|Her|Its)\b", lambda word: word[0].lower(), asked)
             starts = not before or before[-1] in ".?!"
             if not starts and not re.search(r"\b(?:if|when|given|for|suppose|let)\b", before, re.I):
                 return None

@@ -33,8 +33,8 @@ _LONGEST_WAIT = 60.0
 _SHOWN = 160
 _TASK = (
     "You rewrite math word problems. A rewrite must ask the same problem with the same answer: keep every number, "
-    "unit, name, condition and the question itself. Change the wording and the order of words as much as you can. Answer "
-    "with a JSON array of strings and nothing else."
+    "unit, name, condition and the question itself. Change the wording and the order of words as much as you can. "
+    "Answer with a JSON array of strings and nothing else."
 )
 # what a style means; other styles are passed on as they are
 _STYLES = {

@@ -56,7 +56,6 @@ _ONCE = frozenset({"Rewrite", "NumToWords", "QuestionForm", "ConverseRelation", 
 _NOT_AFTER = {
     "UnitContraction": "NumToWords",
     "NumToWords": "UnitContraction",
-    "Synonyms": "Rewrite",
     "WordsToNumbers": "NumToWords",
 }
 _FORMULA = re.compile(r"[{}=^*/+<>]|\d ?[-–] ?\d|\b[a-z] ?- ?[a-z]\b")
@@ -67,8 +66,10 @@ _CLUMSY = (
         r"\b(?:given|assum\w+|suppos\w+|if|that) (?:that )?(?:we|you|it) (?:is|are|suppose|assume|know)\b", re.I
     ),
     re.compile(r"\b(?:if|given that|assuming|supposing)\b[^.?]*\b(?:if|given that|assuming|supposing|suppose)\b", re.I),
+    re.compile(r"\bif\b[^.?]* and that\b|\bvalue of (?:if|given)\b", re.I),
     re.compile(r"\bin order to \w+ in order\b|\b(?:if|that) (?:in total|in all|altogether),", re.I),
 )
+_SHARED_RATE = re.compile(r"\d[^.?]* and [^.?]*\b(?:per|each|every|an?) (?:day|week|hour|month|minute|year)\b", re.I)
 _LARGEST_IN_WORDS = 100  # larger numbers are hard to read in words
 
 
@@ -170,6 +171,8 @@ def _is_clumsy(question: str, text: str) -> bool:
     >>> _is_clumsy("If Ann has 2, how many?", "Given that we suppose that Ann has 2, how many?")
     True
     """
+    if _SHARED_RATE.search(question) and len(read(text).sentences) > len(read(question).sentences):
+        return True  # *Ann makes 3 cups and Tom makes 5 jugs per day*: a split would take the rate from Ann
     return any(len(pattern.findall(text)) > len(pattern.findall(question)) for pattern in _CLUMSY)
 
 

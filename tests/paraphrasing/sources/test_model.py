@@ -1,0 +1,76 @@
+"""Models are asked through the generators; a card of the kind paraphrase puts the style into the prompt."""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from paraqd.errors import ArgumentError
+from paraqd.generators import GeneratorUnavailableError
+from paraqd.generators.tiny import tiny_causal
+from paraqd.operators.apply import Question
+from paraqd.paraphrasing.sources.loading import load_source
+from paraqd.paraphrasing.sources.model import ModelSource
+
+QUESTIONS = [Question("1", "Ann has 2 pens. How many?"), Question("2", "Tom has 3 cups. How many?")]
+
+
+@pytest.fixture(scope="module")
+def plain_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plain")
+    model, tokenizer = tiny_causal([each.text for each in QUESTIONS])
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def styled_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("styled")
+    model, tokenizer = tiny_causal([each.text for each in QUESTIONS])
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    card = {
+        "kind": "paraphrase",
+        "base": "tiny",
+        "backend": "causal",
+        "data_sha256": "0" * 64,
+        "prompt": {"template": "{style}: {text}\n", "end": "\n"},
+        "styles": ["plain", "exam"],
+    }
+    (folder / "paraqd_generator.json").write_text(json.dumps(card), encoding="utf-8")
+    return folder
+
+
+def test_the_style_is_in_the_prompt_of_a_trained_paraphraser(styled_folder):
+    source = ModelSource.load(styled_folder, device="cpu")
+    assert source.name == "tiny/paraphrase@00000000"
+    assert source._asking("exam").prompt.fill("How many?") == "exam: How many?\n"
+    assert source._asking("").prompt.fill("How many?") == "plain: How many?\n"
+    with pytest.raises(ArgumentError, match="cannot write in the style 'pirate': choose among plain, exam"):
+        source.candidates(QUESTIONS, count=2, seed=1, styles=["pirate"])
+
+
+def test_candidates_of_a_model_depend_only_on_the_question_and_the_seed(plain_folder):
+    source = load_source(str(plain_folder), device="cpu")
+    source = ModelSource(
+        source.generator, source.identity, decoding={"do_sample": True, "keep_unfinished": True, "max_new_tokens": 6}
+    )
+    both = source.candidates(QUESTIONS, count=3, seed=1)
+    assert any(found.candidates for found in both)
+    assert source.candidates(QUESTIONS[1:], count=3, seed=1) == both[1:]
+    assert source.candidates(QUESTIONS, count=3, seed=2) != both
+
+
+def test_a_model_without_styles_refuses_them(plain_folder):
+    source = ModelSource.load(plain_folder, device="cpu")
+    with pytest.raises(ArgumentError, match="takes no style"):
+        source.candidates(QUESTIONS, count=2, seed=1, styles=["exam"])
+
+
+def test_a_model_that_is_not_there_is_one_line(tmp_path):
+    with pytest.raises(GeneratorUnavailableError) as caught:
+        load_source(str(tmp_path / "nothing"), device="cpu")
+    assert "\n" not in str(caught.value)
