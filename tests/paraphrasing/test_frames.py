@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from paraqd.paraphrasing.frames import FRAMES, completed, given_that, has_list, question_first
+from paraqd.paraphrasing.frames import FRAMES, completed, given_that, has_options, question_first
 from paraqd.reading import read, same_quantities
 
 
@@ -59,5 +59,5 @@ def test_every_frame_keeps_the_quantities_and_the_letter_case(frame):
 
 
 def test_problems_with_lists_are_recognised():
-    assert has_list(read("Which of the following must be odd? I. xy II. x + y"))
-    assert not has_list(read("I have 2 pens. How many do I have?"))
+    assert has_options(read("Which of the following must be odd? I. xy II. x + y"))
+    assert not has_options(read("I have 2 pens. How many do I have?"))

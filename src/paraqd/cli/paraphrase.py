@@ -183,7 +183,7 @@ def paraphrase(
         _show(report, n)
     _say_short(report, n)
     say_problems(report.problems)
-    if report.skipped or report.without or report.problems:
+    if report.skipped or report.problems:
         raise typer.Exit(1)
 
 

@@ -69,6 +69,7 @@ _BROKEN_OFF: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         (r"what is the value of \1?", r"work out the value of \1.", r"determine the result of \1."),
     ),
 )
+_OPEN_ENDED = re.compile(r"\bthen (?:the|an?) [a-z]+ is\W*$", re.I)  # *then the triangle is*: of which kind?
 _LISTS = re.compile(
     r"\b(?:I{2,3}|IV)\b|\bstatements?\b|\bfollowing\b|\(a\).*\(b\).*\(c\)|\(i\).*\(ii\)|(?:^|\s)[a-e]\)|[_\n]", re.I
 )
@@ -83,14 +84,14 @@ class Frame:
     apply: Rule
 
 
-def has_list(problem: Problem) -> bool:
-    """Return True if a problem contains a list of statements or options, which rules could break.
+def has_options(problem: Problem) -> bool:
+    """Return True if a problem has a list of statements or options, or asks to choose one: rules could break it.
 
     >>> from paraqd.reading import read
-    >>> has_list(read("Which of the following is odd? I. x II. y")), has_list(read("Ann has 2 pens. How many?"))
+    >>> has_options(read("Which of the following is odd? I. x II. y")), has_options(read("Ann has 2 pens. How many?"))
     (True, False)
     """
-    return _LISTS.search(problem.text) is not None
+    return _LISTS.search(problem.text) is not None or _OPEN_ENDED.search(problem.text) is not None
 
 
 def given_that(problem: Problem, rng: random.Random) -> str | None:

@@ -10,11 +10,12 @@ from functools import cache
 
 from paraqd.extras import MissingExtraError
 from paraqd.operators import Noted, Operator, Resources, derive_rng, get
-from paraqd.operators.apply import Question
+from paraqd.operators.apply import FATAL, Question
 from paraqd.operators.resources import ResourceSpec, build_resources, missing_packages
 from paraqd.parameters import named
+from paraqd.paraphrasing.clumsiness import ended, is_clumsy
 from paraqd.paraphrasing.distance import overlap
-from paraqd.paraphrasing.frames import FRAMES, has_list
+from paraqd.paraphrasing.frames import FRAMES, has_options
 from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, shares
 from paraqd.reading import Problem, read, same_quantities
 from paraqd.reading.entities import INSTALL_PIPELINE
@@ -36,7 +37,6 @@ class Style:
 
 
 _SHAPE = (
-    ("Synonyms", 0.1),
     ("frame", 0.4),
     ("SentenceOrder", 0.25),
     ("Rewrite", 0.8),
@@ -52,6 +52,7 @@ STYLES: Mapping[str, Style] = {
     "exam": Style((*_SHAPE, *_WORDS, ("UnitContraction", 0.5), ("frame.exam", 0.95)), (*_MORE, "frame.exam")),
     "engaging": Style((*_SHAPE, *_WORDS, *_NUMBERS, ("frame.engaging", 0.95)), (*_MORE, "frame.engaging")),
 }
+_NOTATION = frozenset({"NumToWords", "WordsToNumbers", "UnitExpansion", "UnitContraction"})
 _ONCE = frozenset({"Rewrite", "NumToWords", "QuestionForm", "ConverseRelation", "SentenceOrder"})
 _NOT_AFTER = {
     "UnitContraction": "NumToWords",
@@ -59,17 +60,6 @@ _NOT_AFTER = {
     "WordsToNumbers": "NumToWords",
 }
 _FORMULA = re.compile(r"[{}=^*/+<>]|\d ?[-–] ?\d|\b[a-z] ?- ?[a-z]\b")
-# clumsy wordings that a chain of steps can cause
-_CLUMSY = (
-    re.compile(r"\b([a-z]+) \1\b", re.I),
-    re.compile(
-        r"\b(?:given|assum\w+|suppos\w+|if|that) (?:that )?(?:we|you|it) (?:is|are|suppose|assume|know)\b", re.I
-    ),
-    re.compile(r"\b(?:if|given that|assuming|supposing)\b[^.?]*\b(?:if|given that|assuming|supposing|suppose)\b", re.I),
-    re.compile(r"\bif\b[^.?]* and that\b|\bvalue of (?:if|given)\b", re.I),
-    re.compile(r"\bin order to \w+ in order\b|\b(?:if|that) (?:in total|in all|altogether),", re.I),
-)
-_SHARED_RATE = re.compile(r"\d[^.?]* and [^.?]*\b(?:per|each|every|an?) (?:day|week|hour|month|minute|year)\b", re.I)
 _LARGEST_IN_WORDS = 100  # larger numbers are hard to read in words
 
 
@@ -113,7 +103,7 @@ class RuleSource:
 
     def _found(self, question: Question, count: int, seed: int, styles: Sequence[str]) -> Found:
         problem = read(question.text)
-        if has_list(problem):
+        if has_options(problem):
             return Found(problem="no rule can rewrite it safely, because it has a list of statements or options")
         found: dict[str, Candidate] = {}
         for style, share in shares(count, styles):
@@ -123,7 +113,7 @@ class RuleSource:
                     break
                 rng = derive_rng(seed, question.id, f"{self.name}/{style}/{number}")
                 made = self._chain(problem, STYLES[style], rng)
-                if made is not None and made[0] not in found and not _is_clumsy(problem.text, made[0]):
+                if made is not None and made[0] not in found and not is_clumsy(problem.text, made[0]):
                     found[made[0]] = Candidate(made[0], self.name, style, made[1])
         return Found(tuple(found.values()), "" if found else "no rule can rewrite it")
 
@@ -143,7 +133,9 @@ class RuleSource:
                 edits.pop()
                 continue
             current = again
-        return (current.text, tuple(edits)) if current.text != problem.text else None
+        if set(edits) <= _NOTATION:  # a text whose numbers alone are written in another way is no paraphrase
+            return None
+        return ended(problem.text, current.text), tuple(edits)
 
     def _step(self, name: str, problem: Problem, rng: random.Random, edits: list[str]) -> str | None:
         """Apply one step and add its name to ``edits``; return None if it does not apply."""
@@ -159,21 +151,15 @@ class RuleSource:
                 return None
             whole = _operator("UnitExpansion").apply(problem, rng, self.resources)  # never *two hundred m*
             problem = problem if whole is None else read(whole)
-        text = _operator(name).apply(problem, rng, self.resources)
+        try:
+            text = _operator(name).apply(problem, rng, self.resources)
+        except FATAL:
+            raise
+        except Exception:  # as in augment, a rule that fails on one text must not end the run
+            return None
         if text is not None:
             edits.append(name)
         return text if text is None or not isinstance(text, Noted) else str(text)
-
-
-def _is_clumsy(question: str, text: str) -> bool:
-    """Return True if a text has a clumsy wording that the question does not have.
-
-    >>> _is_clumsy("If Ann has 2, how many?", "Given that we suppose that Ann has 2, how many?")
-    True
-    """
-    if _SHARED_RATE.search(question) and len(read(text).sentences) > len(read(question).sentences):
-        return True  # *Ann makes 3 cups and Tom makes 5 jugs per day*: a split would take the rate from Ann
-    return any(len(pattern.findall(text)) > len(pattern.findall(question)) for pattern in _CLUMSY)
 
 
 def _fits_words(problem: Problem) -> bool:
