@@ -4,7 +4,15 @@ import random
 
 import pytest
 
-from paraqd.paraphrasing.frames import FRAMES, completed, given_that, has_options, question_first
+from paraqd.paraphrasing.frames import (
+    FRAMES,
+    completed,
+    given_that,
+    has_options,
+    question_first,
+    split_condition,
+    straight_request,
+)
 from paraqd.reading import read, same_quantities
 
 
@@ -18,6 +26,10 @@ from paraqd.reading import read, same_quantities
         (question_first, "A train is 200 m long. How long does the train need to pass?"),  # introduced later
         (completed, "Ann has 2 pens. How many pens does she need?"),
         (given_that, ""),
+        (straight_request, "How many pens are there?"),  # the subject follows the verb
+        (straight_request, "How many times can it be used?"),
+        (split_condition, "If Ann had 5 pens, how many pens would she need?"),  # only imagined
+        (split_condition, "How many pens are left if Ann takes 5?"),
     ],
 )
 def test_a_frame_that_might_change_the_meaning_is_not_used(frame, text):
@@ -50,6 +62,8 @@ def test_every_frame_keeps_the_quantities_and_the_letter_case(frame):
         "Ann has 12 pens. She buys 3 more pens. Find how many pens she has.",
         "tom runs 5 km in 20 minutes. find how many km he runs in an hour.",
         "If the price of 3 kg is $6, then the price of 5 kg is:",
+        "Ann has 12 pens. If 5 pens are lost, how many pens are left?",
+        "how many numbers below 20 can be divided by 3?",
     )
     made = [(read(text), new) for text in texts if (new := frame.apply(read(text), random.Random(3)))]
     assert made
@@ -61,3 +75,4 @@ def test_every_frame_keeps_the_quantities_and_the_letter_case(frame):
 def test_problems_with_lists_are_recognised():
     assert has_options(read("Which of the following must be odd? I. xy II. x + y"))
     assert not has_options(read("I have 2 pens. How many do I have?"))
+    assert not has_options(read("The following day he buys 2 pens. How many does he have?"))

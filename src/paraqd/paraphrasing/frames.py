@@ -55,7 +55,9 @@ _BROKEN_OFF: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         (r"by how much is \1 \3?",),
     ),
     (
-        re.compile(rf"{_OPENS}(the [^,.;:?=]{{3,70}}?)(?: will be| is| are| was| were)(?: equal to)?\s*[:=?.]*$", re.I),
+        re.compile(
+            rf"{_OPENS}(the [^,.;:?=]{{3,70}}?)(?: will be| is| are| was| were)(?: equal to)?\s*[:=?._]*$", re.I
+        ),
         (r"what is \1?", r"find \1.", r"calculate \1.", r"determine \1.", r"work out \1."),
     ),
     (
@@ -69,9 +71,23 @@ _BROKEN_OFF: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         (r"what is the value of \1?", r"work out the value of \1.", r"determine the result of \1."),
     ),
 )
+# a question whose subject is *how many …*, so that the order of its words can stay
+_STRAIGHT = re.compile(
+    r"how many ((?:(?!(?:are|is|were|was|can|could|will|would|do|does|did|has|have|had)\b)[a-z0-9'’%.-]+ ){1,9}?)"
+    r"((?:can|could|will|would|must|should|may) be|(?:are|were) (?:equal|in|on|at|between|divisible|left|needed|"
+    r"required|used|sold|made|cast|added|not|also|multiples|factors|prime)|need to be|remain(?:ed)?)\b(.*?)[?.]?$",
+    re.I | re.S,
+)
+_CONDITION = re.compile(
+    r"if ([^.?;:]{8,}?)(?:, then|,| then)? ((?:in how many|by what|at what|in what|approximately how|how many|"
+    r"how much|how long|what is|what was|what will|find|calculate)\b[^.?;:]*[.?]?)$",
+    re.I,
+)
 _OPEN_ENDED = re.compile(r"\bthen (?:the|an?) [a-z]+ is\W*$", re.I)  # *then the triangle is*: of which kind?
 _LISTS = re.compile(
-    r"\b(?:I{2,3}|IV)\b|\bstatements?\b|\bfollowing\b|\(a\).*\(b\).*\(c\)|\(i\).*\(ii\)|(?:^|\s)[a-e]\)|[_\n]", re.I
+    r"\b(?:I{2,3}|IV)\b|\bstatements?\b|\bfollowing\b(?! (?:day|week|month|year|morning|night|evening)\b)|"
+    r"\(a\).*\(b\).*\(c\)|\(i\).*\(ii\)|(?:^|\s)a\).*\sb\)|\b1\) .*\b2\) |\n",
+    re.I,
 )
 
 
@@ -152,6 +168,43 @@ def request(problem: Problem, rng: random.Random, openings: tuple[str, ...]) -> 
     return _cased(problem, f"{problem.text[: last.start]}{opening} {order[1].lower()} {order[2]}{mark}")
 
 
+def straight_request(problem: Problem, rng: random.Random) -> str | None:
+    """Turn a question about a number into an instruction, if *how many …* is its subject.
+
+    >>> from paraqd.reading import read
+    >>> straight_request(read("How many integers below 15 can be written as a sum?"), random.Random(4))
+    'Work out how many integers below 15 can be written as a sum.'
+    """
+    last = problem.sentences[-1] if problem.sentences else None
+    match = None if last is None else _STRAIGHT.fullmatch(" ".join(last.text.split()))
+    if last is None or match is None or re.match(r"(?:times|of|more|fewer|other)\b", match[1], re.I):
+        return None
+    order = rng.choice(("Find", "Work out", "Determine", "Calculate", "Find out", "Figure out"))
+    if rng.random() < 0.5 and order[-3:] != "out":
+        asked = f"{order} the number of {match[1]}that {match[2]}{match[3]}."
+    else:
+        asked = f"{order} how many {match[1]}{match[2]}{match[3]}."
+    return _cased(problem, problem.text[: last.start] + asked)
+
+
+def split_condition(problem: Problem, rng: random.Random) -> str | None:
+    """Put the condition of the last sentence into a sentence of its own.
+
+    >>> from paraqd.reading import read
+    >>> split_condition(read("Ann votes. If Tom gets 5 votes how many votes are left?"), random.Random(1))
+    'Ann votes. Assume that Tom gets 5 votes. How many votes are left?'
+    """
+    last = problem.sentences[-1] if problem.sentences else None
+    match = None if last is None else _CONDITION.fullmatch(" ".join(last.text.split()))
+    if last is None or match is None or re.search(r"\b(?:if|when|were|would|had|then|and what)\b", match[1], re.I):
+        return None
+    if re.search(r"\b(?:if|when|given)\b", match[2], re.I) or re.search(r"\b(?:how|what|which)\b", match[1], re.I):
+        return None
+    opening = rng.choice(("Suppose that", "Assume that", "Let us say that", "We know that"))
+    asked = match[2][0].upper() + match[2][1:]
+    return _cased(problem, f"{problem.text[: last.start]}{opening} {match[1]}. {asked}")
+
+
 def completed(problem: Problem, rng: random.Random) -> str | None:
     """Turn an ending that breaks off into a question: *the area is:* → *what is the area?*.
 
@@ -203,6 +256,8 @@ FRAMES: tuple[Frame, ...] = (
     Frame("GivenThat", "", given_that),
     Frame("QuestionFirst", "", question_first),
     Frame("CompletedQuestion", "", completed),
+    Frame("StraightRequest", "", straight_request),
+    Frame("SplitCondition", "", split_condition),
     Frame("Request", "", _asking("Can you?", "Your task is to.", "You are asked to.", "The task is to.")),
     Frame("ExamRequest", "exam", _asking("Candidates must.", "You are required to.", "Students should.")),
     Frame(
