@@ -29,6 +29,8 @@ from paraqd.reading import read, same_quantities
         (straight_request, "How many pens are there?"),  # the subject follows the verb
         (straight_request, "How many times can it be used?"),
         (split_condition, "If Ann had 5 pens, how many pens would she need?"),  # only imagined
+        (split_condition, "If the product of 2 integers is negative, at most how many are negative?"),
+        (split_condition, "If a stick is marked in 3 places, you have to find how many parts there are."),
         (split_condition, "How many pens are left if Ann takes 5?"),
     ],
 )

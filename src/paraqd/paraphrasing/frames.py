@@ -83,6 +83,12 @@ _CONDITION = re.compile(
     r"how much|how long|what is|what was|what will|find|calculate)\b[^.?;:]*[.?]?)$",
     re.I,
 )
+# words that belong to the question, not to the condition before it: *at most how many*, *you have to find*
+_LOOSE_END = re.compile(
+    r"\b(?:at most|at least|about|approximately|exactly|roughly|out|to|you|we|by|in|at|for|of|know|tell me|please|can|"
+    r"find|determine|calculate|asked|need|and|or)$|, [^,]{0,12}$",
+    re.I,
+)
 _OPEN_ENDED = re.compile(r"\bthen (?:the|an?) [a-z]+ is\W*$", re.I)  # *then the triangle is*: of which kind?
 _LISTS = re.compile(
     r"\b(?:I{2,3}|IV)\b|\bstatements?\b|\bfollowing\b(?! (?:day|week|month|year|morning|night|evening)\b)|"
@@ -198,7 +204,11 @@ def split_condition(problem: Problem, rng: random.Random) -> str | None:
     match = None if last is None else _CONDITION.fullmatch(" ".join(last.text.split()))
     if last is None or match is None or re.search(r"\b(?:if|when|were|would|had|then|and what)\b", match[1], re.I):
         return None
-    if re.search(r"\b(?:if|when|given)\b", match[2], re.I) or re.search(r"\b(?:how|what|which)\b", match[1], re.I):
+    if (
+        _LOOSE_END.search(match[1])
+        or re.search(r"\b(?:if|when|given)\b", match[2], re.I)
+        or re.search(r"\b(?:how|what|which)\b", match[1], re.I)
+    ):
         return None
     opening = rng.choice(("Suppose that", "Assume that", "Let us say that", "We know that"))
     asked = match[2][0].upper() + match[2][1:]

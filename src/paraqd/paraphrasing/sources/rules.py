@@ -58,6 +58,7 @@ _NOT_AFTER = {
     "UnitContraction": "NumToWords",
     "NumToWords": "UnitContraction",
     "WordsToNumbers": "NumToWords",
+    "SplitCondition": "Rewrite",
 }
 _FORMULA = re.compile(r"[{}=^*/+<>]|\d ?[-–] ?\d|\b[a-z] ?- ?[a-z]\b")
 _LARGEST_IN_WORDS = 100  # larger numbers are hard to read in words
@@ -142,7 +143,8 @@ class RuleSource:
         if name.startswith("frame"):
             frames = [each for each in FRAMES if each.style == name.partition(".")[2]]
             for frame in rng.sample(frames, len(frames)):
-                if frame.name not in edits and (text := frame.apply(problem, rng)):
+                fits = frame.name not in edits and _NOT_AFTER.get(frame.name) not in edits
+                if fits and (text := frame.apply(problem, rng)):
                     edits.append(frame.name)
                     return text
             return None
