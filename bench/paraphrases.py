@@ -25,10 +25,11 @@ from paraqd.paraphrasing.files import paraphrase_file
 from paraqd.paraphrasing.paraphraser import Settings
 
 ENOUGH = 3  # paraphrases that a question should have
-WAYS: Mapping[str, Mapping[str, bool]] = {
-    "no gate": {"gate": False, "repair": False},
-    "gate": {"repair": False},
-    "gate and repair": {},
+# for each way of choosing: the gate and the repair
+WAYS: Mapping[str, tuple[bool, bool]] = {
+    "no gate": (False, False),
+    "gate": (True, False),
+    "gate and repair": (True, True),
 }
 HEAD = (
     "| | questions | with at least 3 | paraphrases | overlap with the question | largest overlap of two "
@@ -74,10 +75,10 @@ def main() -> None:
     if not questions.exists():  # an unfinished run needs the same file
         write_rows(questions, {"id": str, "question": str}, rows)
     print(HEAD)
-    for name, way in WAYS.items():
+    for name, (gate, repair) in WAYS.items():
         out = given.out / f"{name.replace(' ', '-')}.jsonl"
         if not out.exists():
-            settings = Settings(n=given.n, seed=given.seed, **way)
+            settings = Settings(n=given.n, seed=given.seed, gate=gate, repair=repair)
             paraphrase_file(questions, out, settings=settings, by=given.source, judge=given.judge)
         written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
         found = measured(written, len(rows))
