@@ -52,6 +52,7 @@ def test_a_rate_that_two_clauses_share_is_not_taken_from_one_of_them():
         ("Find out how many pens there are", "Find out how many pens there are."),
         ("How many are there? (Ann has 12.)", "How many are there? (Ann has 12.)"),
         ("The number is:", "The number is:"),
+        ("What is the number? Show your working.", "What is the number? Show your working."),
         ("Find the number. Ann has 12 pens, which is a lot.", "Find the number. Ann has 12 pens, which is a lot."),
     ],
 )

@@ -31,7 +31,9 @@ _CLUMSY = (
     re.compile(r"\b1/[2-4] (?:the|his|her|their|its)\b"),
     re.compile(r"\bin order to \w+ in order\b|\b(?:if|that) (?:in total|in all|altogether),", re.I),
 )
-_ASKED = re.compile(r"(?:^|[.] )(?:what|how|which|who)\b[^.,]*$|, (?:what|how)\b[^.,]*$", re.I)  # a question at the end
+_ASKED = re.compile(
+    r"(?:^|[.] )(?:what|how|which|who)\b[^.,?]*$|, (?:what|how)\b[^.,?]*$", re.I
+)  # a question at the end
 _SHARED_RATE = re.compile(r"\d[^.?]* and [^.?]*\b(?:per|each|every|an?) (?:day|week|hour|month|minute|year)\b", re.I)
 
 

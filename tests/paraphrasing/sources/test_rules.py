@@ -26,6 +26,16 @@ def test_candidates_are_distinct_and_keep_the_quantities(rules, styles):
             assert each.edits and each.style in (styles or ("",))
 
 
+def test_every_text_in_a_style_has_what_makes_the_style(rules):
+    exam, engaging, plain = (
+        rules.candidates(QUESTIONS[:1], count=8, seed=1, styles=[style])[0].candidates
+        for style in ("exam", "engaging", "plain")
+    )
+    assert exam and all(any(edit.startswith("Exam") for edit in each.edits) for each in exam)
+    assert engaging and all(any(edit.startswith("Engaging") for edit in each.edits) for each in engaging)
+    assert plain and not any("this information" in each.text or "are told" in each.text for each in plain)
+
+
 def test_candidates_depend_on_the_seed_and_the_id_only(rules):
     assert rules.candidates(QUESTIONS, count=4, seed=1) == rules.candidates(QUESTIONS, count=4, seed=1)
     assert rules.candidates(QUESTIONS, count=4, seed=1) != rules.candidates(QUESTIONS, count=4, seed=2)

@@ -29,11 +29,14 @@ _TRIES = 3  # chains that are tried for each candidate that is wanted
 class Style:
     """The steps of a style: groups of steps in order, each step with its probability.
 
-    ``more`` are the steps that are added, in random order, while a text is still close to the question.
+    ``more`` are the steps that are added, in random order, while a text is still close to the question. ``frame`` is
+    the frame that every text must get at the end, and ``without`` matches wordings that no text may have.
     """
 
     steps: tuple[tuple[str, float], ...]
     more: tuple[str, ...]
+    frame: str = ""
+    without: re.Pattern[str] | None = None
 
 
 _SHAPE = (
@@ -46,11 +49,17 @@ _SHAPE = (
 _WORDS = (("LightSynonyms", 0.7), ("Shortening", 0.4), ("PronounUse", 0.15))
 _NUMBERS = (("NumToWords", 0.25), ("WordsToNumbers", 0.3), ("UnitExpansion", 0.3), ("UnitContraction", 0.1))
 _MORE = ("Rewrite", "frame", "LightSynonyms", "QuestionForm", "NumToWords", "LightSynonyms", "LightSynonyms")
+# phrases that are correct, but not plain
+_STIFF = re.compile(
+    r"\b(?:you are (?:told|asked|required)|it is (?:given|known)|we (?:are told|know|wish|want|would|shall)|this "
+    r"information|these facts|your task|the task|under the assumption|as given|supposing|provided that|knowing that)\b",
+    re.I,
+)
 STYLES: Mapping[str, Style] = {
     "": Style((*_SHAPE, *_WORDS, *_NUMBERS), _MORE),
-    "plain": Style((*_SHAPE, *_WORDS, ("WordsToNumbers", 0.6), ("UnitExpansion", 0.5)), _MORE),
-    "exam": Style((*_SHAPE, *_WORDS, ("UnitContraction", 0.5), ("frame.exam", 0.95)), (*_MORE, "frame.exam")),
-    "engaging": Style((*_SHAPE, *_WORDS, *_NUMBERS, ("frame.engaging", 0.95)), (*_MORE, "frame.engaging")),
+    "plain": Style((*_SHAPE, *_WORDS, ("WordsToNumbers", 0.6), ("UnitExpansion", 0.5)), _MORE, without=_STIFF),
+    "exam": Style((*_SHAPE, *_WORDS, ("UnitContraction", 0.5)), _MORE, frame="frame.exam"),
+    "engaging": Style((*_SHAPE, *_WORDS, *_NUMBERS), _MORE, frame="frame.engaging", without=_STIFF),
 }
 _NOTATION = frozenset({"NumToWords", "WordsToNumbers", "UnitExpansion", "UnitContraction"})
 _ONCE = frozenset({"Rewrite", "NumToWords", "QuestionForm", "ConverseRelation", "SentenceOrder"})
@@ -134,6 +143,13 @@ class RuleSource:
                 edits.pop()
                 continue
             current = again
+        if style.frame:
+            text = self._step(style.frame, current, rng, edits)
+            if text is None:
+                return None
+            current = read(text)
+        if style.without is not None and style.without.search(current.text):
+            return None
         if set(edits) <= _NOTATION:  # a text whose numbers alone are written in another way is no paraphrase
             return None
         return ended(problem.text, current.text), tuple(edits)
