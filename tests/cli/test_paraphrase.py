@@ -66,6 +66,28 @@ def test_the_output_does_not_depend_on_the_number_of_workers(here):
     assert Path("one.jsonl").read_bytes() == Path("two.jsonl").read_bytes()
 
 
+@pytest.mark.parametrize("out", ["out.xlsx", "out.parquet", "out.tsv.gz", "parts/"])
+def test_every_kind_of_output_has_the_same_paraphrases(here, out):
+    from paraqd.data.tables import open_table
+
+    assert run(["paraphrase", "in.csv", "-o", "plain.csv", "-n", "1", "-q"]) == 0
+    assert run(["paraphrase", "in.csv", "-o", out, "-n", "1", "-q"]) == 0
+    files = sorted(Path(out).glob("*.parquet")) if out == "parts/" else [Path(out)]
+    rows = [row for file in files for row in open_table(file).rows()]
+    assert [row["paraphrase"] for row in rows] == [row["paraphrase"] for row in rows_of("plain.csv")]
+    assert [str(row["id"]) for row in rows] == ["q1", "q2", "q3"]
+
+
+def test_questions_come_from_standard_input(here, monkeypatch):
+    line = json.dumps({"id": "a", "question": QUESTIONS[0]}) + "\n"
+    command = [sys.executable, "-m", "paraqd", "paraphrase", "-", "-o", "out.jsonl", "-n", "1", "-q"]
+    done = subprocess.run(command, input=line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (row,) = map(json.loads, Path("out.jsonl").read_text(encoding="utf-8").splitlines())
+    assert (row["id"], row["rank"], row["valid"]) == ("a", 1, True)
+    assert isinstance(row["edits"], list)
+
+
 def test_styles_are_written_into_the_rows(here):
     assert run(["paraphrase", "in.csv", "-o", "out.csv", "-n", "2", "--styles", "exam,engaging", "-q"]) == 0
     assert {row["style"] for row in rows_of("out.csv")} == {"exam", "engaging"}
@@ -105,6 +127,7 @@ def test_a_column_that_would_be_replaced_is_named(here, fails):
         (["--most-overlap", "2"], "the limit question must be above 0 and at most 1"),
         (["--candidates", "2"], "2 candidates are too few for 5 paraphrases"),
         (["--source", "https://"], "is not the address of an endpoint"),
+        (["--source", "https://example.org/v1", "--workers", "2"], "an endpoint needs no workers"),
         (["--question-column", "text"], "no column 'text'"),
     ],
 )

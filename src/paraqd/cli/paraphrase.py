@@ -141,6 +141,7 @@ def paraphrase(
     from paraqd.paraphrasing.choice import Limits
     from paraqd.paraphrasing.files import paraphrase_file
     from paraqd.paraphrasing.paraphraser import Settings
+    from paraqd.paraphrasing.sources.loading import is_address
 
     given = {
         "model": endpoint_model,
@@ -151,7 +152,7 @@ def paraphrase(
         "cache": cache,
     }
     endpoint = {name: value for name, value in given.items() if value is not None}
-    if endpoint and not by.startswith(("http://", "https://")):
+    if endpoint and not is_address(by):
         raise typer.BadParameter("the options of an endpoint need one: pass --source https://HOST/v1")
     settings = Settings(
         n=n,

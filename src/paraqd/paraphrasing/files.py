@@ -19,7 +19,7 @@ from paraqd.operators.apply import Question
 from paraqd.parameters import named
 from paraqd.paraphrasing.paraphraser import Paraphrased, Settings, paraphrase_questions
 from paraqd.paraphrasing.sources.base import CandidateSource, SourceError
-from paraqd.paraphrasing.sources.loading import load_source
+from paraqd.paraphrasing.sources.loading import is_address, load_source
 from paraqd.plural import counted
 from paraqd.runs.column_types import jsonable, plain_value, typed
 from paraqd.runs.engines import OnRows, PieceWorker
@@ -245,6 +245,11 @@ def paraphrase_file(
     several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
     if several and not (isinstance(by, str) and (scorer is None or isinstance(scorer, str | Path | Model))):
         raise ArgumentError("with several workers, each loads the source and the model itself: pass their names")
+    if several and isinstance(by, str) and is_address(by):
+        raise ArgumentError(
+            f"{named('workers', options.get('workers'))}: an endpoint needs no workers, because several requests are "
+            "sent at a time, and its limits hold for one process; leave the option out"
+        )
     inputs = look_at(place, output, options, check=_check(columns, overwrite_columns), least=_CHUNK)
     target = None if output.file is None else kind_of(output.file).format
     if target is Format.XLSX:
@@ -296,7 +301,6 @@ def paraphrase_file(
         totals=lambda: dict(counts),
         join=lambda pieces: _joined(pieces, schema, target),
         dialect=output_dialect(inputs.table),
-        summary=lambda: dict(counts),
     )
     try:
         outcome = carry_out(work, output, options)

@@ -25,10 +25,19 @@ def load_source(source: str, *, device: str | None = None, **endpoint: Any) -> C
 
         require_parser()
         return RuleSource()
-    if source.startswith(("http://", "https://")):
+    if is_address(source):
         from paraqd.paraphrasing.sources.endpoint import EndpointSource
 
         return EndpointSource(source, **endpoint)
     from paraqd.paraphrasing.sources.model import ModelSource
 
     return ModelSource.load(source, device=device)
+
+
+def is_address(source: str) -> bool:
+    """Return True if a source is the address of an endpoint.
+
+    >>> is_address("https://example.org/v1"), is_address("rules")
+    (True, False)
+    """
+    return source.startswith(("http://", "https://"))
