@@ -28,7 +28,7 @@ _CLUMSY = (
         re.I,
     ),
     re.compile(r"\b(?:follows|following|conditions|situation|known|information|story|given|facts|data), and\b", re.I),
-    re.compile(r"\b1/[2-4] (?:the|his|her|their|its)\b"),
+    re.compile(r"\b1/[2-4] (?:the|his|her|their|its|as|court)\b|\bchildren['’] ", re.I),
     re.compile(r"\bin order to \w+ in order\b|\b(?:if|that) (?:in total|in all|altogether),", re.I),
 )
 _ASKED = re.compile(
