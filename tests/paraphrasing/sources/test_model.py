@@ -74,3 +74,24 @@ def test_a_model_that_is_not_there_is_one_line(tmp_path):
     with pytest.raises(GeneratorUnavailableError) as caught:
         load_source(str(tmp_path / "nothing"), device="cpu")
     assert "\n" not in str(caught.value)
+
+
+class SentenceGenerator:
+    """A generator for single sentences that knows two by heart."""
+
+    name, stand_in, by_sentence = "sentences", False, True
+    known = {"Ann has 2 pens.": ["Ann owns 2 pens.", "2 pens are Ann's."], "How many?": ["What is the number?"]}
+
+    def generate(self, texts, *, seed, decoding):
+        assert len(seed) == len(texts)
+        return [self.known.get(text, [])[: decoding.num_candidates] for text in texts]
+
+
+def test_a_model_for_sentences_gets_one_sentence_at_a_time():
+    source = ModelSource(SentenceGenerator(), "sentences")
+    first, second = source.candidates(QUESTIONS, count=2, seed=1)
+    assert [each.text for each in first.candidates] == [
+        "Ann owns 2 pens. What is the number?",
+        "2 pens are Ann's. What is the number?",
+    ]
+    assert [each.text for each in second.candidates] == ["Tom has 3 cups. What is the number?"]
