@@ -76,15 +76,17 @@ def test_a_model_that_is_not_there_is_one_line(tmp_path):
     assert "\n" not in str(caught.value)
 
 
+KNOWN = {"Ann has 2 pens.": ["Ann owns 2 pens.", "2 pens are Ann's."], "How many?": ["What is the number?"]}
+
+
 class SentenceGenerator:
     """A generator for single sentences that knows two by heart."""
 
     name, stand_in, by_sentence = "sentences", False, True
-    known = {"Ann has 2 pens.": ["Ann owns 2 pens.", "2 pens are Ann's."], "How many?": ["What is the number?"]}
 
     def generate(self, texts, *, seed, decoding):
         assert len(seed) == len(texts)
-        return [self.known.get(text, [])[: decoding.num_candidates] for text in texts]
+        return [KNOWN.get(text, [])[: decoding.num_candidates] for text in texts]
 
 
 def test_a_model_for_sentences_gets_one_sentence_at_a_time():
