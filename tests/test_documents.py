@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from paraqd import Scorer
 from paraqd.cli.program import program
 from paraqd.operators import Operator, Resources, derive_rng
+from paraqd.paraphrasing.distance import overlap
 from paraqd.reading import read
 
 ROOT = Path(__file__).parent.parent
@@ -20,6 +22,7 @@ RUN = [
     "README.md",
     "docs/score.md",
     "docs/decisions.md",
+    "docs/paraphrase.md",
     "docs/augment.md",
     "docs/training.md",
 ]  # every command in a code block is run
@@ -63,7 +66,18 @@ def test_the_readme_is_short_and_names_what_a_newcomer_needs():
 
 def test_the_pages_show_the_main_commands():
     shown = {line.split()[1] for page in RUN for line in commands(page)}
-    main = {"augment", "checklist", "evaluate", "explain", "pseudo-label", "purity", "read", "score", "train"}
+    main = {
+        "augment",
+        "checklist",
+        "evaluate",
+        "explain",
+        "paraphrase",
+        "pseudo-label",
+        "purity",
+        "read",
+        "score",
+        "train",
+    }
     assert main - shown == set()
 
 
@@ -83,7 +97,9 @@ def test_the_summary_in_the_readme_is_what_the_command_prints(folder):
         assert row.strip() == "…" or row.split() in printed, row
 
 
-@pytest.mark.parametrize(("page", "results"), [("README.md", 3), ("docs/score.md", 2), ("docs/decisions.md", 2)])
+@pytest.mark.parametrize(
+    ("page", "results"), [("README.md", 3), ("docs/score.md", 2), ("docs/decisions.md", 2), ("docs/paraphrase.md", 2)]
+)
 def test_python_examples_give_the_results_in_their_comments(page, results, folder, monkeypatch):
     monkeypatch.chdir(folder)
     names = {}
@@ -97,6 +113,15 @@ def test_python_examples_give_the_results_in_their_comments(page, results, folde
             else:
                 exec(line, names)
     assert checked == results
+
+
+def test_the_paraphrases_in_the_guide_are_valid_and_differ_from_their_questions():
+    section = text_of("docs/paraphrase.md").partition("## Examples")[2].partition("## Styles")[0]
+    pairs = re.findall(r"^\| ([A-Z].+?) \| (.+?) \|$", section, re.MULTILINE)
+    assert len(pairs) == 20
+    for (question, paraphrase), verdict in zip(pairs, Scorer.load().score_pairs(pairs), strict=True):
+        assert verdict.valid, paraphrase
+        assert overlap(question, paraphrase) <= 0.8
 
 
 def test_the_operator_in_contributing_keeps_the_contract():

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from paraqd.data.formats import TableError
     from paraqd.data.tables import Columns
     from paraqd.errors import ModelError, ParaqdError
+    from paraqd.paraphrasing.files import ParaphraseReport, paraphrase_file
+    from paraqd.paraphrasing.paraphraser import Paraphrase, paraphrase
     from paraqd.reading import Problem, Quantity, equal, read
     from paraqd.runs.calibrate import calibrate_file
     from paraqd.runs.decide import decide_file
@@ -40,6 +42,8 @@ _LATER = {
     "Columns": "paraqd.data.tables",
     "Model": "paraqd.runs.score",
     "ModelError": "paraqd.errors",
+    "Paraphrase": "paraqd.paraphrasing.paraphraser",
+    "ParaphraseReport": "paraqd.paraphrasing.files",
     "ParaqdError": "paraqd.errors",
     "RunInterrupted": "paraqd.runs.run",
     "ScoreReport": "paraqd.runs.score",
@@ -47,6 +51,8 @@ _LATER = {
     "calibrate_file": "paraqd.runs.calibrate",
     "decide_file": "paraqd.runs.decide",
     "evaluate_file": "paraqd.runs.evaluate",
+    "paraphrase": "paraqd.paraphrasing.paraphraser",
+    "paraphrase_file": "paraqd.paraphrasing.files",
     "score_file": "paraqd.runs.score",
     "Band": "paraqd.scoring.decisions",
     "Decision": "paraqd.scoring.decisions",
@@ -81,6 +87,8 @@ __all__ = [
     "EvidenceKind",
     "Model",
     "ModelError",
+    "Paraphrase",
+    "ParaphraseReport",
     "ParaqdError",
     "Problem",
     "Quantity",
@@ -94,6 +102,8 @@ __all__ = [
     "decide_file",
     "equal",
     "evaluate_file",
+    "paraphrase",
+    "paraphrase_file",
     "read",
     "score_file",
     "write_report",

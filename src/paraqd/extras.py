@@ -22,6 +22,7 @@ EXTRAS = {
         "sqlalchemy",
         "alembic",
     ),
+    "endpoint": ("httpx",),
     "augment": ("spacy", "lemminflect"),
     "generate": ("torch", "transformers", "sentencepiece", "sacremoses", "gguf", "safetensors"),
     "ray": ("ray",),

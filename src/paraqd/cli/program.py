@@ -10,7 +10,13 @@ from typing import Any
 import typer
 
 # A new command takes one file and one line here. Panels group the commands in the help.
-_CHECK, _DATA, _LABEL, _TRAIN = "Check paraphrases", "Make training data", "Label by hand", "Train and reproduce"
+_CHECK, _WRITE, _DATA, _LABEL, _TRAIN = (
+    "Check paraphrases",
+    "Write paraphrases",
+    "Make training data",
+    "Label by hand",
+    "Train and reproduce",
+)
 COMMANDS = {
     "score": _CHECK,
     "decide": _CHECK,
@@ -21,6 +27,7 @@ COMMANDS = {
     "read": _CHECK,
     "serve": _CHECK,
     "doctor": _CHECK,
+    "paraphrase": _WRITE,
     "augment": _DATA,
     "operators": _DATA,
     "purity": _DATA,

@@ -19,7 +19,7 @@ _MOST_COMPARED = 10_000  # compare at most this many characters, because the edi
 
 
 # exceptions that end the run, because they would occur for every question
-_FATAL = (
+FATAL = (
     AugmentError,
     GeneratorUnavailableError,
     MissingExtraError,
@@ -121,7 +121,7 @@ def _apply_step(
     outputs: list[str | None]
     try:
         outputs = operator.apply_batch(problems, rngs, resources)
-    except _FATAL:
+    except FATAL:
         raise
     except Exception:
         if step.models:  # a model that fails on one batch would probably fail on the next batch
@@ -155,7 +155,7 @@ def _apply_one_by_one(
     for question, problem in zip(questions, problems, strict=True):
         try:
             outputs.append(operator.apply(problem, derive_rng(seed, question.id, step.name), resources))
-        except _FATAL:
+        except FATAL:
             raise
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"[:200]

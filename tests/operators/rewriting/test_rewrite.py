@@ -363,3 +363,12 @@ def test_inflection_knows_its_limits():
     assert inflect("buy", "VBD") == "bought"
     assert inflect("blorp", "VBD") is None
     assert inflect("naïve", "VBD") is None
+
+
+def test_a_text_that_ends_with_the_verb_has_no_measure_to_move(parser):
+    text = (
+        "If a farmer has chickens and goats, thirty animals in all and that the animals have eighty-four legs "
+        "altogether, what is the number of goats that the farmer has"
+    )
+    (document,) = parse(parser, [read(text)])
+    assert measure_edits(document) == []

@@ -155,6 +155,8 @@ def _has_measure(document: Document, verb: Any) -> Edit | None:
     if stop != verb.i or not is_plain(owner, limit=6) or not _can_own(owner) or not _clause_start(document, start):
         return None
     article = verb.i + 1
+    if noun.i <= article or noun.i + 1 >= len(doc):  # the noun precedes the verb, or ends the text
+        return None
     middle = doc[article + 1 : noun.i]
     if doc[article].lower_ not in ("a", "an") or noun.lemma_.lower() not in _MEASURES or len(middle) > 1:
         return None

@@ -1,0 +1,167 @@
+"""Choose paraphrases among candidates that passed the gate.
+
+The gate comes first: a candidate that the scorer calls invalid is never chosen. Two limits on the overlap of words also
+hold for every choice. Within these limits, the candidates are chosen by maximal marginal relevance (Carbonell and
+Goldstein, 1998) or from a Pareto front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from paraqd.errors import ArgumentError
+from paraqd.paraphrasing.distance import distance, overlap
+from paraqd.paraphrasing.sources.base import Candidate
+from paraqd.scoring.verdict import Verdict
+
+Method = Literal["mmr", "pareto"]
+METHODS: tuple[Method, ...] = ("mmr", "pareto")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate with its verdict. ``repaired`` says what was mended, or is empty."""
+
+    candidate: Candidate
+    verdict: Verdict
+    repaired: str = ""
+
+    @property
+    def text(self) -> str:
+        """The candidate's text."""
+        return self.candidate.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The limits on the overlap of words (Jaccard, from 0 to 1).
+
+    ``question`` limits the overlap of a paraphrase with the question, and ``others`` limits the overlap of any two
+    paraphrases of a question.
+    """
+
+    question: float = 0.80
+    others: float = 0.80
+
+    def __post_init__(self) -> None:
+        for name in ("question", "others"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ArgumentError(f"the limit {name} must be above 0 and at most 1, not {getattr(self, name)}")
+
+
+LIMITS = Limits()
+_FAR = 0.5  # a distance beyond this counts no more, so that plain texts are not beaten by contorted ones
+Pick = Callable[[str, Sequence[Judged], Sequence[Judged]], Judged]
+
+
+def choose(
+    question: str,
+    judged: Iterable[Judged],
+    n: int,
+    *,
+    method: Method = "mmr",
+    limits: Limits = LIMITS,
+    faithfulness: float = 0.5,
+) -> list[Judged]:
+    """Choose up to ``n`` valid candidates, the best first.
+
+    Parameters
+    ----------
+    question : str
+        The question.
+    judged : iterable of Judged
+        The candidates with their verdicts. Invalid candidates are ignored.
+    n : int
+        The number of paraphrases.
+    method : {"mmr", "pareto"}
+        ``mmr`` weighs the score against the distance from the question and from the paraphrases chosen before.
+        ``pareto`` chooses only among candidates that no other candidate beats in all three respects.
+    limits : Limits
+        The limits on the overlap of words.
+    faithfulness : float
+        The weight of the score for ``mmr``, from 0 (only distance) to 1 (only score).
+
+    Examples
+    --------
+    >>> verdict = Verdict(0.9, True, (), "")
+    >>> texts = "Tom owns five pens. Count them.", "Tom owns five pens. Count those.", "Five pens: Tom has these."
+    >>> judged = [Judged(Candidate(text, "rules"), verdict) for text in texts]
+    >>> [each.text for each in choose("Tom has 5 pens. How many?", judged, 3, limits=Limits(others=0.6))]
+    ['Tom owns five pens. Count them.', 'Five pens: Tom has these.']
+
+    """
+    if method not in METHODS:
+        raise ArgumentError(f"unknown method of choice {method!r}: choose {' or '.join(METHODS)}")
+    left = [each for each in judged if each.verdict.valid and 0 < overlap(question, each.text) <= limits.question]
+    pick = _pareto if method == "pareto" else _marginal(faithfulness)
+    chosen: list[Judged] = []
+    while left and len(chosen) < n:
+        best = pick(question, left, chosen)
+        chosen.append(best)
+        left = [each for each in left if each is not best and overlap(best.text, each.text) <= limits.others]
+    return chosen
+
+
+def _marginal(faithfulness: float) -> Pick:
+    """Return the pick by maximal marginal relevance."""
+
+    def pick(question: str, left: Sequence[Judged], chosen: Sequence[Judged]) -> Judged:
+        def worth(each: Judged) -> tuple[float, int]:
+            near = min((distance(each.text, other.text) for other in chosen), default=1.0)
+            apart = min(distance(question, each.text), near, _FAR)
+            worth = faithfulness * each.verdict.score + (1 - faithfulness) * apart
+            return round(worth, 2), -len(each.candidate.edits)
+
+        return max(left, key=worth)  # the first of several with the same worth
+
+    return pick
+
+
+def _pareto(question: str, left: Sequence[Judged], chosen: Sequence[Judged]) -> Judged:
+    """Pick from the Pareto front the candidate with the largest product of its ranks' shares."""
+
+    def aims(each: Judged) -> tuple[float, float, float]:
+        near = min((distance(each.text, other.text) for other in chosen), default=1.0)
+        return each.verdict.score, distance(question, each.text), near
+
+    values = [aims(each) for each in left]
+    front = [number for number, value in enumerate(values) if not any(_beats(other, value) for other in values)]
+
+    def balance(number: int) -> float:
+        share = 1.0
+        for aim in range(3):
+            share *= sum(other[aim] <= values[number][aim] for other in values) / len(values)
+        return share
+
+    return left[max(front, key=balance)]
+
+
+def _beats(one: Sequence[float], two: Sequence[float]) -> bool:
+    """Return True if one candidate is at least as good in all respects and better in one.
+
+    >>> _beats((1, 2, 3), (1, 2, 2)), _beats((1, 2, 3), (2, 1, 3))
+    (True, False)
+    """
+    pairs = list(zip(one, two, strict=True))
+    return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+
+
+def why_few(question: str, judged: Sequence[Judged], limits: Limits, chosen: int) -> str:
+    """Return the reason why fewer paraphrases than wanted were chosen.
+
+    >>> why_few("How many?", [], LIMITS, 0)
+    'the source wrote nothing'
+    """
+    valid = [each for each in judged if each.verdict.valid]
+    different = [each for each in valid if 0 < overlap(question, each.text) <= limits.question]
+    if not judged:
+        return "the source wrote nothing"
+    if not valid:
+        return f"none of {len(judged)} candidates passed the gate"
+    if not different:
+        return f"{len(valid)} of {len(judged)} candidates passed the gate, but all are too close to the question"
+    if len(different) > chosen:
+        return f"{len(different)} candidates fit, but the others are too close to those chosen"
+    return f"only {len(different)} of {len(judged)} candidates passed the gate and differ enough"

@@ -1,0 +1,372 @@
+"""Paraphrase the questions in a file or in a folder of files. An interrupted run can be resumed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Unpack
+
+from paraqd.data.datasets import questions_file
+from paraqd.data.formats import Format, TableError, kind_of
+from paraqd.data.questions import question_of
+from paraqd.data.rows import numbered
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table
+from paraqd.data.writers import Schema, output_dialect
+from paraqd.errors import ArgumentError
+from paraqd.operators.apply import Question
+from paraqd.parameters import named
+from paraqd.paraphrasing.paraphraser import Paraphrased, Settings, paraphrase_questions
+from paraqd.paraphrasing.sources.base import CandidateSource, SourceError
+from paraqd.paraphrasing.sources.loading import is_address, load_source
+from paraqd.plural import counted
+from paraqd.runs.column_types import jsonable, plain_value, typed
+from paraqd.runs.engines import OnRows, PieceWorker
+from paraqd.runs.locations import Location
+from paraqd.runs.output import Output
+from paraqd.runs.parts import NO_PARTS, Facts, Parts
+from paraqd.runs.pieces import Piece, Reader
+from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, look_at
+from paraqd.runs.score import Model
+from paraqd.runs.score_rows import PairScorer
+from paraqd.runs.survey import check_cells
+from paraqd.version import __version__
+
+# the columns that are added to those of the question
+ADDED: Mapping[str, type] = {
+    "paraphrase": str,
+    "score": float,
+    "valid": bool,
+    "evidence": str,
+    "source": str,
+    "style": str,
+    "edits": str,
+    "repaired": str,
+    "rank": int,
+    "signature": str,
+}
+_CHUNK = 16  # the number of rows in a part: an interruption loses a few seconds of work
+_NAMED = 1000  # the report lists no more questions
+
+
+class Short(NamedTuple):
+    """A question with fewer paraphrases than wanted: its row, its id, the number found, and the reason."""
+
+    file: str
+    row: int
+    id: str
+    found: int
+    why: str
+
+
+@dataclass(frozen=True)
+class ParaphraseReport:
+    """The result of paraphrasing a file or a folder.
+
+    ``questions`` is the number of questions, ``skipped`` the number of rows without a usable question, ``written`` the
+    number of paraphrases, and ``complete`` the number of questions with as many paraphrases as wanted. ``candidates``
+    counts the texts that the source wrote, ``passed`` those that passed the gate as they were, ``mended`` those that
+    were mended, and ``repaired`` those that passed the gate after that. ``short`` lists up to a thousand questions with
+    fewer paraphrases than wanted, and ``resumed`` is the number of rows that an earlier run had already finished.
+    """
+
+    source: str
+    out: str
+    signature: str
+    rows: int
+    questions: int
+    skipped: int
+    written: int
+    complete: int
+    without: int
+    candidates: int
+    passed: int
+    mended: int
+    repaired: int
+    short: tuple[Short, ...] = ()
+    resumed: int = 0
+    problems: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as a JSON-serialisable dictionary."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**fields, "short": [each._asdict() for each in self.short], "problems": list(self.problems)}
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """The settings from which each process loads its source."""
+
+    source: str
+    device: str | None = None
+    endpoint: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> CandidateSource:
+        """Load the source."""
+        return load_source(self.source, device=self.device, **self.endpoint)
+
+
+@dataclass(frozen=True)
+class ParaphraseJob:
+    """A job that paraphrases pieces. ``source`` and ``scorer`` belong to this process; other processes load theirs."""
+
+    reader: Reader
+    columns: Columns
+    settings: Settings
+    schema: Schema
+    identity: str
+    spec: SourceSpec | None
+    model: Model | None
+    parts: Parts = NO_PARTS
+    source: CandidateSource | None = None
+    scorer: PairScorer | None = None
+    json_parts: bool = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "source": None, "scorer": None}
+
+    def worker(self, *, threads: int | None = None) -> ParaphraseWorker:
+        """Return a worker, and load the source and the scorer if this process has not loaded them yet."""
+        if self.source is not None and self.scorer is not None:
+            return ParaphraseWorker(self, self.source, self.scorer)
+        assert self.spec is not None and self.model is not None
+        return ParaphraseWorker(self, self.spec.load(), self.model.load(threads))
+
+
+class ParaphraseWorker(PieceWorker):
+    """A worker that paraphrases the questions in each piece."""
+
+    def __init__(self, job: ParaphraseJob, source: CandidateSource, scorer: PairScorer) -> None:
+        self._job, self._source, self._scorer = job, source, scorer
+        self.identity = _identity(source, scorer)
+
+    def piece(self, piece: Piece, on_rows: OnRows) -> Facts:
+        """Write the paraphrases for a piece, and return the counts."""
+        job = self._job
+        file = job.reader.source.shown(piece.file)
+        counts: Counter[str] = Counter()
+        short: list[list[Any]] = []
+        done = 0
+        with job.parts.part(piece.index) as (writer, facts):
+            for chunk in job.reader.chunks(piece, _CHUNK):
+                rows = list(numbered(chunk, piece.start + done + 1))
+                found = [question_of(row, job.columns) for _, row in rows]
+                questions = [each for each in found if isinstance(each, Question)]
+                made = iter(paraphrase_questions(questions, self._source, self._scorer, job.settings))
+                for (number, row), question in zip(rows, found, strict=True):
+                    if not isinstance(question, Question):
+                        counts["skipped"] += 1
+                        short.append([file, number, "", 0, question])
+                        continue
+                    result = next(made)
+                    writer.write(self._rows(row, result))
+                    counts.update(result.counts)
+                    counts["questions"] += 1
+                    counts["written"] += len(result.paraphrases)
+                    counts["complete"] += not result.reason
+                    counts["without"] += not result.paraphrases
+                    if result.reason:
+                        short.append([file, number, question.id, len(result.paraphrases), result.reason])
+                done += len(chunk)
+                if done < piece.rows:  # the run itself reports finished pieces
+                    on_rows(done)
+            facts.update(counts, short=short[:_NAMED])
+        return facts
+
+    def _rows(self, row: Row, result: Paraphrased) -> Iterator[Row]:
+        own = {name: value for name, value in row.items() if name not in ADDED}
+        for each in result.paraphrases:
+            full = {**own, **each.to_dict()}
+            if self._job.json_parts:
+                yield {name: jsonable(value) for name, value in full.items()}
+            else:
+                yield {name: typed(full.get(name), kind) for name, kind in self._job.schema.items()}
+
+
+def paraphrase_file(
+    source: str | Path,
+    out: str | Path,
+    *,
+    settings: Settings | None = None,
+    by: str | CandidateSource = "rules",
+    scorer: PairScorer | Model | str | Path | None = None,
+    judge: str | None = None,
+    device: str | None = None,
+    endpoint: Mapping[str, Any] | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
+    overwrite_columns: bool = False,
+    **options: Unpack[RunOptions],
+) -> ParaphraseReport:
+    r"""Paraphrase every question in a file, or in a folder of files, and write one row for each paraphrase.
+
+    A row has the columns of its question and the columns in `ADDED`. The same input, settings, source and version
+    always produce the same rows. If a call is interrupted, even by ``kill -9``, repeat the call to resume the work.
+
+    Parameters
+    ----------
+    source : str or Path
+        Questions as CSV, TSV, JSONL, Excel or Parquet, a folder of such files, or the name of a data set of questions.
+    out : str or Path
+        A file, whose extension determines the format, or a folder (a name that ends in ``/``).
+    settings : Settings, optional
+        The number of paraphrases, the styles, the seed and more.
+    by : str or CandidateSource
+        The source of the candidates: ``rules``, a model's folder or name, or the address of an endpoint.
+    scorer : Scorer, Model, str or Path, optional
+        The gate: a loaded scorer, or the name or folder of a model (default: the shipped model).
+    judge : str, optional
+        ``small``, ``cascade`` or ``large``, as in `Scorer.load`. Only for a model's name or folder.
+    device : str, optional
+        The device for a model, such as ``cpu`` or ``cuda``.
+    endpoint : mapping, optional
+        The settings of an endpoint; see `EndpointSource`.
+    columns : Columns
+        The column names.
+    overwrite_columns : bool
+        Replace input columns whose names clash with the added columns.
+    **options
+        ``workers``, ``overwrite``, ``restart``, ``progress`` and others; see `RunOptions`.
+
+    Raises
+    ------
+    TableError
+        If a file cannot be read or written.
+    SourceError
+        If the source cannot be used. Finished parts are kept.
+    RunInterrupted
+        If the user presses Ctrl-C.
+
+    """
+    check_options(options)
+    settings = settings or Settings()
+    place = Location.at(questions_file(source))
+    output = Output.at(place, out, **options)
+    several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
+    if several and not (isinstance(by, str) and (scorer is None or isinstance(scorer, str | Path | Model))):
+        raise ArgumentError("with several workers, each loads the source and the model itself: pass their names")
+    if several and isinstance(by, str) and is_address(by):
+        raise ArgumentError(
+            f"{named('workers', options.get('workers'))}: an endpoint needs no workers, because several requests are "
+            "sent at a time, and its limits hold for one process; leave the option out"
+        )
+    inputs = look_at(place, output, options, check=_check(columns, overwrite_columns), least=_CHUNK)
+    target = None if output.file is None else kind_of(output.file).format
+    if target is Format.XLSX:
+        check_cells(inputs)
+    spec = SourceSpec(by, device, endpoint or {}) if isinstance(by, str) else None
+    candidates = spec.load() if spec is not None else by
+    assert not isinstance(candidates, str)
+    model = _model(scorer, judge)
+    gate = model.load() if isinstance(model, Model) else model
+    schema = {**{name: kind for name, kind in inputs.types.items() if name not in ADDED}, **ADDED}
+    if target is not None and target is not Format.PARQUET:
+        schema = {**dict.fromkeys(schema, str), **ADDED}  # text files have no types
+    job = ParaphraseJob(
+        reader=inputs.reader,
+        columns=columns,
+        settings=settings,
+        schema=schema,
+        identity=_identity(candidates, gate),
+        spec=spec,
+        model=model if isinstance(model, Model) else None,
+        source=candidates,
+        scorer=gate,
+        json_parts=output.file is not None,
+    )
+    counts: Counter[str] = Counter()
+    short: list[Short] = []
+
+    def count(piece: Piece, facts: Facts) -> None:
+        counts.update({name: value for name, value in facts.items() if isinstance(value, int)})
+        short.extend(Short(*each) for each in facts["short"][: _NAMED - len(short)])
+
+    work = Work(
+        command="paraphrase",
+        stage="paraphrasing",
+        inputs=inputs,
+        settings={
+            "columns": [columns.question, columns.id],
+            "seed": settings.seed,
+            "version": __version__,
+            "set_of_models": {"source": candidates.identity, "gate": gate.signature},
+            "settings_of_paraphrases": settings.to_dict(),
+            "set_of_columns": list(schema),
+            "encoding": options.get("encoding"),
+        },
+        schema=schema,
+        metadata={"source": candidates.identity, "signature": gate.signature, "settings": settings.to_dict()},
+        job=lambda parts: replace(job, parts=parts),
+        count=count,
+        totals=lambda: dict(counts),
+        join=lambda pieces: _joined(pieces, schema, target),
+        dialect=output_dialect(inputs.table),
+    )
+    try:
+        outcome = carry_out(work, output, options)
+    except SourceError as error:
+        kept = "" if output.parts is None or not output.parts.names() else output.parts.given
+        raise SourceError(_stopped(error, kept, sum(counts[name] for name in ("questions", "skipped")))) from None
+    return ParaphraseReport(
+        source=place.given,
+        out=str(out),
+        signature=gate.signature,
+        rows=inputs.rows,
+        **{name: counts[name] for name in _COUNTED},
+        short=tuple(sorted(short)),
+        resumed=outcome.resumed,
+        problems=outcome.problems,
+    )
+
+
+_COUNTED = ("questions", "skipped", "written", "complete", "without", "candidates", "passed", "mended", "repaired")
+
+
+def _stopped(error: SourceError, kept: str, rows: int) -> str:
+    """Return the message of an error that stopped a run, with what is kept."""
+    if not kept or not rows:
+        return str(error)
+    return f"{error}; {counted(rows, 'row')} finished before are kept in {kept}: run the same command again to continue"
+
+
+def _identity(source: CandidateSource, scorer: PairScorer) -> str:
+    return f"paraqd:{__version__} {source.identity} {scorer.signature}"
+
+
+def _model(scorer: PairScorer | Model | str | Path | None, judge: str | None) -> PairScorer | Model:
+    if scorer is None or isinstance(scorer, str | Path):
+        return Model(None if scorer is None else str(scorer), judge=judge)
+    if judge is not None:
+        raise ArgumentError("judge cannot be combined with a loaded scorer or a Model, which has its own")
+    return scorer
+
+
+def _check(columns: Columns, overwrite: bool) -> Any:
+    """Return a check of a table's columns."""
+
+    def check(table: Table) -> None:
+        table.require(columns)
+        if columns.question in ADDED:
+            raise TableError(
+                f"the column {columns.question!r} of {table.name} cannot be the question: paraphrasing writes a column "
+                "with this name; rename it"
+            )
+        clash = [name for name in ADDED if name in table.columns]
+        if clash and not overwrite:
+            which = f"a column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
+            them = "it" if len(clash) == 1 else "them"
+            raise TableError(f"{table.name} already has {which}; pass {named('overwrite_columns')} to replace {them}")
+
+    return check
+
+
+def _joined(pieces: PieceRows, schema: Schema, target: Format | None) -> Iterator[Row]:
+    """Yield the rows of the output file."""
+    for _, rows in pieces:
+        for row in rows:
+            if target is Format.PARQUET:
+                yield {name: typed(row.get(name), kind) for name, kind in schema.items()}
+            elif target is Format.JSONL:
+                yield row
+            else:
+                yield {name: plain_value(row.get(name)) for name in schema}

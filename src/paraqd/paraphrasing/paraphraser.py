@@ -1,0 +1,292 @@
+"""Paraphrase questions: ask a source for candidates, judge them, mend some of them, and choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from paraqd.data.tables import default_id
+from paraqd.errors import ArgumentError
+from paraqd.operators.apply import Question
+from paraqd.paraphrasing.choice import LIMITS, METHODS, Judged, Limits, Method, choose, why_few
+from paraqd.paraphrasing.repair import repair as mend
+from paraqd.paraphrasing.search import anneal
+from paraqd.paraphrasing.sources.base import Candidate, CandidateSource, Found
+from paraqd.paraphrasing.sources.loading import load_source
+from paraqd.progress import Progress, silent
+from paraqd.runs.score_rows import PairScorer
+from paraqd.scoring.same_text import same_text
+from paraqd.scoring.scorer import Scorer
+from paraqd.scoring.verdict import Evidence, Verdict
+from paraqd.text_check import text_problem
+
+Search = Literal["sample", "anneal"]
+SEARCHES: tuple[Search, ...] = ("sample", "anneal")
+_SEED = 3407
+_AT_ONCE = 256  # pairs that are scored at a time
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings on which the paraphrases of a question depend.
+
+    Attributes
+    ----------
+    n : int
+        The number of paraphrases per question.
+    styles : tuple of str
+        The wanted styles, such as ``plain`` or ``exam`` (default: no style).
+    choice : {"mmr", "pareto"}
+        The method of choice; see `choose`.
+    repair : bool
+        Mend candidates that have one fault with a name, and judge them again.
+    gate : bool
+        Take only candidates that the scorer calls valid. Turn it off only to measure what the gate does.
+    search : {"sample", "anneal"}
+        ``sample`` draws many candidates. ``anneal`` also improves texts step by step with the score as the objective.
+    candidates : int, optional
+        The number of candidates per question (default: eight for each paraphrase).
+    limits : Limits
+        The limits on the overlap of words.
+    seed : int
+        The seed for random choices.
+
+    """
+
+    n: int = 5
+    styles: tuple[str, ...] = ()
+    choice: Method = "mmr"
+    repair: bool = True
+    gate: bool = True
+    search: Search = "sample"
+    candidates: int | None = None
+    limits: Limits = LIMITS
+    seed: int = _SEED
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ArgumentError(f"n is {self.n}: ask for at least 1 paraphrase")
+        if self.candidates is not None and self.candidates < self.n:
+            raise ArgumentError(f"{self.candidates} candidates are too few for {self.n} paraphrases: ask for more")
+        if self.choice not in METHODS:
+            raise ArgumentError(f"unknown choice {self.choice!r}: choose {' or '.join(METHODS)}")
+        if self.search not in SEARCHES:
+            raise ArgumentError(f"unknown search {self.search!r}: choose {' or '.join(SEARCHES)}")
+
+    @property
+    def count(self) -> int:
+        """The number of candidates to ask for."""
+        return 8 * self.n if self.candidates is None else self.candidates
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as a JSON-serialisable dictionary."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Paraphrase:
+    """A chosen paraphrase with its verdict and its origin.
+
+    ``rank`` is 1 for the paraphrase that was chosen first. ``edits`` are the operators and rules that made it.
+    ``repaired`` is the kind of the fault that was mended, or an empty string.
+    """
+
+    text: str
+    score: float
+    valid: bool
+    evidence: tuple[Evidence, ...]
+    source: str
+    style: str
+    edits: tuple[str, ...]
+    repaired: str
+    rank: int
+    signature: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the paraphrase as a JSON-serialisable dictionary, as in the output of ``paraqd paraphrase``."""
+        return {
+            "paraphrase": self.text,
+            "score": self.score,
+            "valid": self.valid,
+            "evidence": [piece.to_dict() for piece in self.evidence],
+            "source": self.source,
+            "style": self.style,
+            "edits": list(self.edits),
+            "repaired": self.repaired,
+            "rank": self.rank,
+            "signature": self.signature,
+        }
+
+
+@dataclass(frozen=True)
+class Paraphrased:
+    """The paraphrases of one question. ``reason`` says why there are fewer than wanted, or is empty."""
+
+    question: Question
+    paraphrases: tuple[Paraphrase, ...] = ()
+    reason: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def paraphrase(
+    question: str,
+    *,
+    n: int = 5,
+    source: str | CandidateSource = "rules",
+    styles: Sequence[str] = (),
+    choice: Method = "mmr",
+    repair: bool = True,
+    search: Search = "sample",
+    limits: Limits = LIMITS,
+    seed: int = _SEED,
+    scorer: PairScorer | None = None,
+    judge: str | None = None,
+) -> list[Paraphrase]:
+    """Return up to ``n`` paraphrases of a question that the scorer calls valid and that differ from each other.
+
+    Parameters
+    ----------
+    question : str
+        The question.
+    n : int
+        The number of paraphrases. Fewer are returned if the source does not find enough.
+    source : str or CandidateSource
+        ``rules``, a model's folder or name, the address of an OpenAI-compatible endpoint, or a source of your own.
+    styles : sequence of str
+        The wanted styles, such as ``plain``, ``exam`` or ``engaging``.
+    choice, repair, search, limits, seed
+        See `Settings`.
+    scorer : Scorer, optional
+        The scorer that serves as the gate (default: the shipped model).
+    judge : str, optional
+        ``small``, ``cascade`` or ``large``, as in `Scorer.load`. Only without ``scorer``.
+
+    Examples
+    --------
+    >>> found = paraphrase("Ann has 12 pens and buys 3 more. How many pens does she have?", n=2, judge="small")
+    >>> len(found), all(each.valid for each in found)
+    (2, True)
+
+    """
+    if problem := text_problem(question, "question", unicode=True):
+        raise ArgumentError(problem)
+    if scorer is not None and judge is not None:
+        raise ArgumentError("judge cannot be combined with a loaded scorer, which has its own")
+    settings = Settings(
+        n=n, styles=tuple(styles), choice=choice, repair=repair, search=search, limits=limits, seed=seed
+    )
+    loaded = load_source(source) if isinstance(source, str) else source
+    gate = Scorer.load(judge=judge) if scorer is None else scorer
+    [found] = paraphrase_questions([Question(default_id(question), question)], loaded, gate, settings)
+    return list(found.paraphrases)
+
+
+def paraphrase_questions(
+    questions: Sequence[Question],
+    source: CandidateSource,
+    scorer: PairScorer,
+    settings: Settings,
+    *,
+    progress: Progress = silent,
+) -> list[Paraphrased]:
+    """Paraphrase several questions. The paraphrases of a question do not depend on the other questions."""
+    written = source.candidates(questions, count=settings.count, seed=settings.seed, styles=settings.styles)
+    pairs = [
+        (question.text, candidate.text)
+        for question, found in zip(questions, written, strict=True)
+        for candidate in _new(question.text, found.candidates)
+    ]
+    verdicts = iter(_scores(scorer)(pairs))
+    results = []
+    for number, (question, found) in enumerate(zip(questions, written, strict=True)):
+        judged = [Judged(each, next(verdicts)) for each in _new(question.text, found.candidates)]
+        results.append(_finish(question, found, judged, source, scorer, settings))
+        progress("paraphrasing", number + 1, len(questions))
+    return results
+
+
+def _scores(scorer: PairScorer) -> Callable[[Pairs], list[Verdict]]:
+    """Return a function that scores any number of pairs."""
+    return lambda pairs: [
+        verdict
+        for start in range(0, len(pairs), _AT_ONCE)
+        for verdict in scorer.begin(pairs[start : start + _AT_ONCE])()
+    ]
+
+
+def _finish(
+    question: Question,
+    found: Found,
+    judged: list[Judged],
+    source: CandidateSource,
+    scorer: PairScorer,
+    settings: Settings,
+) -> Paraphrased:
+    """Mend, search and choose for one question."""
+    score = _scores(scorer)
+    mended = _mended(question.text, judged, score) if settings.repair else []
+    judged = [*judged, *mended]
+    if settings.search == "anneal":
+        runs = (anneal(question, source, score, seed=settings.seed + run) for run in range(settings.n))
+        judged += [each for each in runs if each is not None]
+    judged = list({each.text: each for each in judged}.values())
+    pool = judged if settings.gate else [_passed(each) for each in judged]
+    chosen = choose(question.text, pool, settings.n, method=settings.choice, limits=settings.limits)
+    real = {each.text: each for each in judged}
+    reason = ""
+    if len(chosen) < settings.n:
+        few = why_few(question.text, pool, settings.limits, len(chosen))
+        repeated = bool(found.candidates) and not judged
+        reason = found.problem or ("the source only repeats the question" if repeated else few)
+    return Paraphrased(
+        question,
+        tuple(_result(real[each.text], rank) for rank, each in enumerate(chosen, start=1)),
+        reason,
+        {
+            "candidates": len(judged) - len(mended),
+            "passed": sum(each.verdict.valid for each in judged if not each.repaired),
+            "mended": len(mended),
+            "repaired": sum(each.verdict.valid for each in mended),
+        },
+    )
+
+
+def _mended(question: str, judged: Sequence[Judged], score: Callable[[Pairs], list[Verdict]]) -> list[Judged]:
+    """Mend the candidates that can be mended, and judge them again."""
+    found = []
+    for each in judged:
+        new = mend(question, each.text, each.verdict)
+        if new is not None:
+            candidate = Candidate(new[0], each.candidate.source, each.candidate.style, each.candidate.edits)
+            found.append((candidate, new[1]))
+    verdicts = score([(question, candidate.text) for candidate, _ in found])
+    return [Judged(each, verdict, kind) for (each, kind), verdict in zip(found, verdicts, strict=True)]
+
+
+def _new(question: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the distinct candidates that do not merely repeat the question."""
+    distinct = {" ".join(each.text.split()): each for each in reversed(candidates)}
+    return [each for each in reversed(distinct.values()) if each.text.strip() and not same_text(question, each.text)]
+
+
+def _passed(judged: Judged) -> Judged:
+    """Return a candidate as if it had passed the gate, with the same score for all."""
+    return Judged(judged.candidate, Verdict(1.0, True, (), judged.verdict.signature), judged.repaired)
+
+
+def _result(judged: Judged, rank: int) -> Paraphrase:
+    candidate, verdict = judged.candidate, judged.verdict
+    return Paraphrase(
+        text=candidate.text,
+        score=verdict.score,
+        valid=verdict.valid,
+        evidence=verdict.evidence,
+        source=candidate.source,
+        style=candidate.style,
+        edits=candidate.edits,
+        repaired=judged.repaired,
+        rank=rank,
+        signature=verdict.signature,
+    )

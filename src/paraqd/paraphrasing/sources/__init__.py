@@ -1,0 +1,1 @@
+"""Sources of candidates: rules, models and endpoints."""

@@ -1,0 +1,302 @@
+"""Write candidates with an OpenAI-compatible endpoint: a service on the network or a server on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from paraqd.data.datasets import cache_dir
+from paraqd.errors import ArgumentError
+from paraqd.extras import require_extra
+from paraqd.files import atomic_write
+from paraqd.operators.apply import Question
+from paraqd.parameters import named
+from paraqd.paraphrasing.sources.answers import paraphrases_in
+from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, shares
+
+if TYPE_CHECKING:
+    import httpx
+
+KEY_VARIABLE = "PARAQD_ENDPOINT_KEY"
+_MOST_PER_REQUEST = 12  # more texts in one answer become alike
+_RETRIED = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
+_LONGEST_WAIT = 60.0
+_SHOWN = 160
+_TASK = (
+    "You rewrite math word problems. A rewrite must ask the same problem with the same answer: keep every number, "
+    "unit, name, condition and the question itself. Change the wording and the order of words as much as you can. "
+    "Answer with a JSON array of strings and nothing else."
+)
+# what a style means; other styles are passed on as they are
+_STYLES = {
+    "plain": "plain, short sentences with common words",
+    "engaging": "lively and engaging, as a story for children, without new numbers",
+    "exam": "formal, as in an examination paper",
+    "formal": "formal and precise",
+    "casual": "casual, as one would say it to a friend",
+}
+
+
+@dataclass
+class EndpointSource:
+    """The source that asks an OpenAI-compatible endpoint for paraphrases.
+
+    Parameters
+    ----------
+    address : str
+        The address, such as ``https://HOST/v1``.
+    model : str, optional
+        The model (default: the first model that the endpoint lists).
+    key_variable : str, optional
+        The environment variable that holds the key (default: ``PARAQD_ENDPOINT_KEY``, which may be unset).
+    most_requests, most_tokens : int, optional
+        Raise a `SourceError` before more requests are sent, or after more tokens were used.
+    requests_per_minute : float, optional
+        The limit of requests per minute.
+    cache : str or Path, optional
+        The folder for answers (default: a folder in the user's cache). An answer in the cache costs nothing.
+    timeout : float
+        The seconds to wait for an answer.
+    attempts : int
+        How often a request is sent if the endpoint is busy or gives no answer.
+    first_wait : float
+        The seconds before the second attempt. Each wait is twice as long as the one before, or as long as the endpoint
+        asks for in ``Retry-After``.
+    at_once : int
+        The number of requests at a time.
+
+    """
+
+    address: str
+    model: str | None = None
+    key_variable: str | None = None
+    most_requests: int | None = None
+    most_tokens: int | None = None
+    requests_per_minute: float | None = None
+    cache: str | Path | None = None
+    timeout: float = 60.0
+    attempts: int = 5
+    first_wait: float = 0.5
+    at_once: int = 4
+    requests: int = field(default=0, init=False)
+    tokens: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        require_extra("endpoint", "an endpoint as the source", "httpx")
+        parts = urlsplit(self.address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ArgumentError(f"{self.address} is not the address of an endpoint: pass one like https://HOST/v1")
+        if parts.username or parts.password or parts.query:
+            raise ArgumentError(
+                f"the address of {parts.hostname} must not hold a key: put the key into the variable {KEY_VARIABLE}"
+            )
+        self._key = os.environ.get(self.key_variable or KEY_VARIABLE, "").strip()
+        if self.key_variable and not self._key:
+            raise ArgumentError(f"the environment variable {self.key_variable} is not set: put the key into it")
+        if self._key and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+            raise ArgumentError(f"the key would be sent to {parts.hostname} unencrypted: use an address with https://")
+        self._host = parts.hostname
+        self._url = self.address.rstrip("/").removesuffix("/chat/completions")
+        self._folder = cache_dir() / "endpoint" if self.cache is None else Path(self.cache).expanduser()
+        self._lock = threading.Lock()
+        self._next = 0.0
+
+    @property
+    def name(self) -> str:
+        """The model and the host."""
+        return f"{self._model_name()}@{self._host}"
+
+    @property
+    def identity(self) -> str:
+        """The address and the model."""
+        return f"{self._url} {self._model_name()}"
+
+    def candidates(
+        self, questions: Sequence[Question], *, count: int, seed: int, styles: Sequence[str] = ()
+    ) -> list[Found]:
+        """Return candidates for each question, with one request for each style; see `CandidateSource`."""
+        wanted = [(style, min(share, _MOST_PER_REQUEST)) for style, share in shares(count, styles) if share]
+        tasks = [(question, style, share) for question in questions for style, share in wanted]
+        with ThreadPoolExecutor(self.at_once) as pool:
+            futures = [pool.submit(self._ask, *task, seed) for task in tasks]
+            try:
+                answers = [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        found: dict[int, list[Candidate]] = {number: [] for number in range(len(questions))}
+        for number, answer in enumerate(answers):
+            style = tasks[number][1]
+            texts = paraphrases_in(answer)
+            found[number // len(wanted)] += [Candidate(text, self.name, style) for text in texts]
+        return [
+            Found(tuple(each), "" if each else "the endpoint's answer contains no paraphrase")
+            for each in found.values()
+        ]
+
+    def _ask(self, question: Question, style: str, count: int, seed: int) -> str:
+        """Return the text of the answer for a question and a style, from the cache if it is there."""
+        body = {
+            "model": self._model_name(),
+            "messages": [
+                {"role": "system", "content": _TASK},
+                {"role": "user", "content": _request(question.text, style, count)},
+            ],
+            "temperature": 0.9,
+            "seed": seed,
+        }
+        key = hashlib.sha256(json.dumps([self._url, body], sort_keys=True).encode()).hexdigest()
+        kept = self._folder / f"{key}.json"
+        if (text := _kept(kept)) is not None:
+            return text
+        answer = self._send("POST", "/chat/completions", body)
+        try:
+            text = str(answer["choices"][0]["message"]["content"] or "")
+        except (KeyError, IndexError, TypeError):
+            raise self._strange() from None
+        used = answer.get("usage") or {}
+        with self._lock:
+            self.tokens += int(used.get("total_tokens") or 0) if isinstance(used, dict) else 0
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            temporary = kept.with_name(f".{kept.name}.{os.getpid()}.{threading.get_ident()}.writing")
+            with atomic_write(kept, temporary) as path:
+                path.write_text(json.dumps({"answer": text}), encoding="utf-8")
+        except OSError as error:
+            raise SourceError(
+                f"the answers of {self._host} cannot be kept in {self._folder} ({error.strerror}): pass another folder "
+                f"with {named('cache')}"
+            ) from None
+        return text
+
+    def _model_name(self) -> str:
+        with self._lock:
+            if self.model is not None:
+                return self.model
+        found = self._send("GET", "/models")
+        try:
+            name = str(found["data"][0]["id"])
+        except (KeyError, IndexError, TypeError):
+            raise SourceError(f"{self._url} lists no model: name one with {named('endpoint_model')}") from None
+        with self._lock:
+            self.model = name
+        return name
+
+    def _send(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        """Send a request until it is answered, and return the JSON of the answer."""
+        import httpx
+
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        why = ""
+        for attempt in range(1, self.attempts + 1):
+            self._admit()
+            response: httpx.Response | None = None
+            try:
+                response = httpx.request(
+                    method, self._url + path, json=body, headers=headers, timeout=self.timeout, follow_redirects=False
+                )
+            except httpx.TimeoutException:
+                why = f"it gave no answer within {self.timeout:g} seconds"
+            except httpx.HTTPError as error:
+                why = f"it cannot be reached ({error or type(error).__name__})"
+            if response is not None:
+                if response.status_code == 200:
+                    return self._json(response)
+                why = f"it answered {response.status_code}: {_message(response)}"
+                if response.status_code not in _RETRIED:
+                    raise SourceError(f"{self._url} refused a request: {why.removeprefix('it ')}{self._hint(response)}")
+            if attempt < self.attempts:
+                time.sleep(_wait(self.first_wait, attempt, response))
+        raise SourceError(
+            f"{self._url} does not work: {why} ({self.attempts} attempts); check the address, or try again later"
+        )
+
+    def _admit(self) -> None:
+        """Wait for the rate limit, and raise a `SourceError` if a cap is reached."""
+        with self._lock:
+            for name, used, most in (
+                ("requests", self.requests, self.most_requests),
+                ("tokens", self.tokens, self.most_tokens),
+            ):
+                if most is not None and used >= most:
+                    raise SourceError(
+                        f"the limit of {most:,} {name} is reached: raise {named(f'most_{name}')} to send more"
+                    )
+            self.requests += 1
+            now = time.monotonic()
+            start = max(now, self._next)
+            if self.requests_per_minute is not None:
+                self._next = start + 60 / self.requests_per_minute
+        if start > now:
+            time.sleep(start - now)
+
+    def _json(self, response: httpx.Response) -> dict[str, Any]:
+        try:
+            found = response.json()
+        except ValueError:
+            raise self._strange() from None
+        if not isinstance(found, dict):
+            raise self._strange()
+        return found
+
+    def _strange(self) -> SourceError:
+        return SourceError(
+            f"{self._url} answers, but not as an OpenAI-compatible endpoint does: check the address, which often ends "
+            "in /v1"
+        )
+
+    def _hint(self, response: httpx.Response) -> str:
+        if response.status_code in (401, 403):
+            return f"; put the key into the variable {self.key_variable or KEY_VARIABLE}"
+        return "; check the address, which often ends in /v1, and the model" if response.status_code == 404 else ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError("an endpoint is not sent to other processes: each loads its own")
+
+
+def _request(question: str, style: str, count: int) -> str:
+    r"""Return the request for a question.
+
+    >>> _request("How many?", "exam", 2)
+    'Write 2 different rewrites of this problem. Style: formal, as in an examination paper.\n\nHow many?'
+    """
+    manner = f" Style: {_STYLES.get(style, style)}." if style else ""
+    return f"Write {count} different rewrites of this problem.{manner}\n\n{question}"
+
+
+def _wait(first: float, attempt: int, response: httpx.Response | None) -> float:
+    """Return the seconds to wait after an attempt: twice as long each time, or as long as the endpoint asks for."""
+    wait = first * 2.0 ** (attempt - 1)
+    asked = "" if response is None else response.headers.get("retry-after", "").strip()
+    if asked.replace(".", "", 1).isdecimal():
+        wait = max(wait, float(asked[:8]))
+    return min(wait, _LONGEST_WAIT)
+
+
+def _message(response: httpx.Response) -> str:
+    """Return what an endpoint says about an error, in one short line."""
+    try:
+        found = response.json()
+        error = found.get("error", found) if isinstance(found, dict) else found
+        text = str(error.get("message", error) if isinstance(error, dict) else error)
+    except ValueError:
+        text = response.text or response.reason_phrase
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+def _kept(path: Path) -> str | None:
+    """Return the answer in a file of the cache, or None if there is no such file."""
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["answer"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,43 @@
+"""Find the source of candidates that a name, a folder or an address refers to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paraqd.errors import ArgumentError
+from paraqd.paraphrasing.sources.base import CandidateSource
+
+RULES = "rules"
+
+
+def load_source(source: str, *, device: str | None = None, **endpoint: Any) -> CandidateSource:
+    """Load a source: ``rules``, the address of an endpoint (``https://…``), or a model's folder or name.
+
+    ``endpoint`` are the settings of an endpoint; see `EndpointSource`.
+
+    >>> load_source("rules").name
+    'rules'
+    """
+    if not source.strip():
+        raise ArgumentError("the name of the source is empty: pass rules, a model or the address of an endpoint")
+    if source == RULES:
+        from paraqd.paraphrasing.sources.rules import RuleSource, require_parser
+
+        require_parser()
+        return RuleSource()
+    if is_address(source):
+        from paraqd.paraphrasing.sources.endpoint import EndpointSource
+
+        return EndpointSource(source, **endpoint)
+    from paraqd.paraphrasing.sources.model import ModelSource
+
+    return ModelSource.load(source, device=device)
+
+
+def is_address(source: str) -> bool:
+    """Return True if a source is the address of an endpoint.
+
+    >>> is_address("https://example.org/v1"), is_address("rules")
+    (True, False)
+    """
+    return source.startswith(("http://", "https://"))

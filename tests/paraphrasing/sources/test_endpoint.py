@@ -1,0 +1,203 @@
+"""The source for endpoints, tested against a real server on this machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+pytest.importorskip("httpx")
+
+from paraqd.errors import ArgumentError
+from paraqd.operators.apply import Question
+from paraqd.paraphrasing.sources.base import SourceError
+from paraqd.paraphrasing.sources.endpoint import EndpointSource
+
+QUESTIONS = [Question("1", "Ann has 2 pens. How many?"), Question("2", "Tom has 3 cups. How many?")]
+GOOD = (200, {}, {"choices": [{"message": {"content": '["Two pens are Ann\'s."]'}}], "usage": {"total_tokens": 50}})
+
+
+class Endpoint:
+    """A server that gives the planned answers in order, and the last one again and again."""
+
+    def __init__(self):
+        self.plan, self.seen, self.slow = [GOOD], [], 0.0
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self._answer(200, {}, {"data": [{"id": "tiny"}]})
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.seen.append((time.monotonic(), self.path, self.headers.get("Authorization"), body))
+                time.sleep(outer.slow)
+                self._answer(*(outer.plan.pop(0) if len(outer.plan) > 1 else outer.plan[0]))
+
+            def _answer(self, status, headers, body):
+                content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+                try:
+                    self.send_response(status)
+                    for name, value in {**headers, "Content-Length": str(len(content))}.items():
+                        self.send_header(name, value)
+                    self.end_headers()
+                    self.wfile.write(content)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass  # the client did not wait
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}/v1"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+
+@pytest.fixture
+def endpoint():
+    found = Endpoint()
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+@pytest.fixture
+def source(endpoint, tmp_path, monkeypatch):
+    monkeypatch.delenv("PARAQD_ENDPOINT_KEY", raising=False)
+
+    def make(**given):
+        settings = {"model": "tiny", "cache": tmp_path / "cache", "first_wait": 0.01, "at_once": 1, **given}
+        return EndpointSource(endpoint.address, **settings)
+
+    return make
+
+
+def ask(source, questions=QUESTIONS[:1], **given):
+    return source.candidates(questions, **{"count": 4, "seed": 1, **given})
+
+
+def test_an_answer_becomes_candidates(endpoint, source):
+    [found] = ask(source(), styles=["exam"])
+    assert [(each.text, each.source, each.style) for each in found.candidates] == [
+        ("Two pens are Ann's.", "tiny@127.0.0.1", "exam")
+    ]
+    _, path, key, body = endpoint.seen[0]
+    assert (path, key, body["model"]) == ("/v1/chat/completions", None, "tiny")
+    assert "Ann has 2 pens" in body["messages"][1]["content"]
+    assert "examination" in body["messages"][1]["content"]
+
+
+def test_without_a_model_the_first_that_is_listed_is_used(source):
+    assert source(model=None).name == "tiny@127.0.0.1"
+
+
+def test_the_key_comes_from_the_environment(endpoint, source, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "secret")
+    ask(source(key_variable="MY_KEY"))
+    assert endpoint.seen[0][2] == "Bearer secret"
+    monkeypatch.delenv("MY_KEY")
+    with pytest.raises(ArgumentError, match="MY_KEY is not set"):
+        source(key_variable="MY_KEY")
+
+
+def test_a_key_is_not_sent_unencrypted_to_another_machine(monkeypatch):
+    monkeypatch.setenv("PARAQD_ENDPOINT_KEY", "secret")
+    with pytest.raises(ArgumentError, match="unencrypted"):
+        EndpointSource("http://example.org/v1")
+    with pytest.raises(ArgumentError, match="must not hold a key"):
+        EndpointSource("https://name:secret@example.org/v1")
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_endpoint_is_asked_again(endpoint, source, status):
+    endpoint.plan = [(status, {}, "busy"), (status, {}, "busy"), GOOD]
+    assert len(ask(source())[0].candidates) == 1
+    assert len(endpoint.seen) == 3
+
+
+def test_the_wait_is_as_long_as_the_endpoint_asks_for(endpoint, source):
+    endpoint.plan = [(429, {"Retry-After": "0.3"}, "busy"), GOOD]
+    ask(source())
+    assert endpoint.seen[1][0] - endpoint.seen[0][0] >= 0.3
+
+
+def test_an_endpoint_that_stays_busy_is_one_line(endpoint, source):
+    endpoint.plan = [(500, {}, {"error": {"message": "out of\nmemory"}})]
+    with pytest.raises(SourceError, match=r"it answered 500: out of memory \(3 attempts\)"):
+        ask(source(attempts=3))
+    assert len(endpoint.seen) == 3
+
+
+def test_an_endpoint_that_is_down_is_one_line(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    source = EndpointSource(f"http://127.0.0.1:{port}/v1", model="m", cache=tmp_path, attempts=2, first_wait=0.01)
+    with pytest.raises(SourceError, match=r"does not work: it cannot be reached .*\(2 attempts\)"):
+        ask(source)
+
+
+def test_a_slow_endpoint_is_one_line(endpoint, source):
+    endpoint.slow = 0.5
+    with pytest.raises(SourceError, match=r"no answer within 0\.1 seconds \(2 attempts\)"):
+        ask(source(timeout=0.1, attempts=2))
+
+
+@pytest.mark.parametrize(("status", "hint"), [(401, "put the key into"), (404, "often ends in /v1"), (400, "refused")])
+def test_a_refusal_is_not_repeated(endpoint, source, status, hint):
+    endpoint.plan = [(status, {}, {"error": "no"})]
+    with pytest.raises(SourceError, match=hint):
+        ask(source())
+    assert len(endpoint.seen) == 1
+
+
+@pytest.mark.parametrize("body", ["<html>hello</html>", {"hello": 1}, [1], {"choices": []}])
+def test_an_answer_of_another_kind_of_server_is_one_line(endpoint, source, body):
+    endpoint.plan = [(200, {}, body)]
+    with pytest.raises(SourceError, match="not as an OpenAI-compatible endpoint does"):
+        ask(source())
+
+
+def test_an_answer_without_a_paraphrase_concerns_only_its_question(endpoint, source):
+    nothing = (200, {}, {"choices": [{"message": {"content": "I'm sorry, I cannot help."}}]})
+    endpoint.plan = [nothing, GOOD]
+    first, second = ask(source(), QUESTIONS)
+    assert first.candidates == () and first.problem == "the endpoint's answer contains no paraphrase"
+    assert len(second.candidates) == 1
+
+
+def test_no_request_is_paid_for_twice(endpoint, source):
+    first = ask(source(), QUESTIONS)
+    assert ask(source(most_requests=1), QUESTIONS) == first
+    assert len(endpoint.seen) == 2
+    ask(source(), QUESTIONS, seed=2)
+    assert len(endpoint.seen) == 4
+
+
+def test_the_work_stops_at_the_limit_of_requests_and_continues_from_the_cache(endpoint, source):
+    with pytest.raises(SourceError, match="the limit of 1 requests is reached: raise most_requests"):
+        ask(source(most_requests=1), QUESTIONS)
+    assert len(endpoint.seen) == 1
+    assert len(ask(source(most_requests=1), QUESTIONS)) == 2
+
+
+def test_the_work_stops_at_the_limit_of_tokens(endpoint, source):
+    with pytest.raises(SourceError, match="the limit of 40 tokens is reached"):
+        ask(source(most_tokens=40), QUESTIONS)
+    assert len(endpoint.seen) == 1
+
+
+def test_requests_keep_to_the_rate(endpoint, source):
+    ask(source(requests_per_minute=300, at_once=2), QUESTIONS)
+    assert endpoint.seen[1][0] - endpoint.seen[0][0] >= 0.15
+
+
+def test_the_order_of_the_questions_is_kept_with_several_requests_at_once(endpoint, source):
+    questions = [Question(str(number), f"Ann has {number} pens. How many?") for number in range(12)]
+    found = ask(source(at_once=6), questions)
+    assert len(found) == 12 and all(each.candidates for each in found)
+    assert len(endpoint.seen) == 12

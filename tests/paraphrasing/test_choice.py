@@ -1,0 +1,64 @@
+"""The gate comes first; then the choice keeps the limits and prefers texts that are far apart."""
+
+import pytest
+
+from paraqd.errors import ArgumentError
+from paraqd.paraphrasing.choice import Judged, Limits, choose, why_few
+from paraqd.paraphrasing.distance import overlap
+from paraqd.paraphrasing.sources.base import Candidate
+from paraqd.scoring.verdict import Verdict
+
+QUESTION = "Tom has 5 red pens and 3 blue pens. How many pens does Tom have?"
+FAR = "Find the number of pens that Tom owns, given five red ones and three blue ones."
+OTHER = "Tom keeps three blue pens beside his five red pens. Work out his total."
+NEAR = "Tom has 5 red pens and 3 blue pens. How many pens does he have?"
+
+
+def judged(text, score=0.9):
+    return Judged(Candidate(text, "test"), Verdict(score, score > 0.5, (), "signature"))
+
+
+@pytest.mark.parametrize("method", ["mmr", "pareto"])
+def test_an_invalid_candidate_is_never_chosen(method):
+    chosen = choose(QUESTION, [judged(FAR, -0.9), judged(OTHER, 0.6)], 5, method=method)
+    assert [each.text for each in chosen] == [OTHER]
+
+
+@pytest.mark.parametrize("method", ["mmr", "pareto"])
+def test_a_candidate_too_close_to_the_question_is_not_chosen(method):
+    assert overlap(QUESTION, NEAR) > 0.80
+    assert choose(QUESTION, [judged(NEAR)], 5, method=method) == []
+    assert choose(QUESTION, [judged(NEAR)], 5, method=method, limits=Limits(question=1.0))
+
+
+@pytest.mark.parametrize("method", ["mmr", "pareto"])
+def test_two_candidates_that_are_nearly_the_same_are_not_both_chosen(method):
+    twin = FAR.replace("Find", "State")
+    chosen = choose(QUESTION, [judged(FAR), judged(twin), judged(OTHER)], 5, method=method)
+    assert len(chosen) == 2
+    assert OTHER in {each.text for each in chosen}
+
+
+def test_the_weight_of_the_score_decides_between_a_safe_and_a_distant_text():
+    safe, distant = judged(OTHER, 0.99), judged(FAR, 0.55)
+    assert choose(QUESTION, [distant, safe], 1, faithfulness=1.0)[0] is safe
+    assert choose(QUESTION, [distant, safe], 1, faithfulness=0.0)[0] is not safe
+
+
+def test_a_candidate_that_another_beats_in_every_respect_is_not_the_first_of_a_pareto_choice():
+    worse = judged(NEAR, 0.6)
+    assert choose(QUESTION, [worse, judged(FAR)], 1, method="pareto", limits=Limits(question=1.0))[0].text == FAR
+
+
+def test_limits_and_methods_are_checked():
+    with pytest.raises(ArgumentError, match="others must be above 0"):
+        Limits(others=0)
+    with pytest.raises(ArgumentError, match="mmr or pareto"):
+        choose(QUESTION, [], 1, method="best")
+
+
+def test_the_reason_for_few_paraphrases_says_where_the_candidates_went():
+    limits = Limits()
+    assert why_few(QUESTION, [judged(FAR, -1)], limits, 0) == "none of 1 candidates passed the gate"
+    assert "too close to the question" in why_few(QUESTION, [judged(NEAR)], limits, 0)
+    assert "too close to those chosen" in why_few(QUESTION, [judged(FAR), judged(OTHER)], limits, 1)

@@ -1,0 +1,95 @@
+"""Paraphrases pass the gate, differ, and say where they come from."""
+
+from itertools import combinations
+
+import pytest
+
+import paraqd
+from paraqd.errors import ArgumentError
+from paraqd.operators.apply import Question
+from paraqd.paraphrasing.distance import overlap
+from paraqd.paraphrasing.paraphraser import Settings, paraphrase_questions
+
+QUESTION = "Meera buys 12 kg of rice at $3 per kg and 5 kg of sugar at $2 per kg. How much money does she spend in all?"
+
+
+def test_paraphrases_are_valid_and_differ(scorer):
+    found = paraqd.paraphrase(QUESTION, n=4, scorer=scorer)
+    assert [each.rank for each in found] == [1, 2, 3, 4]
+    for each in found:
+        assert each.valid and each.score > 0.5 and each.source == "rules" and each.edits
+        assert overlap(QUESTION, each.text) <= 0.80
+        assert scorer.score(QUESTION, each.text).score == pytest.approx(each.score)
+    assert all(overlap(one.text, two.text) <= 0.80 for one, two in combinations(found, 2))
+
+
+def test_the_same_seed_gives_the_same_paraphrases_and_another_gives_others(scorer):
+    once, again = (paraqd.paraphrase(QUESTION, n=3, scorer=scorer, seed=1) for _ in range(2))
+    assert once == again
+    assert once != paraqd.paraphrase(QUESTION, n=3, scorer=scorer, seed=2)
+
+
+def test_paraphrases_do_not_depend_on_the_other_questions(scorer, rules):
+    questions = [Question("a", QUESTION), Question("b", "Tom has 5 pens. He buys 3 more. How many pens does he have?")]
+    together = paraphrase_questions(questions, rules, scorer, Settings(n=2))
+    alone = [paraphrase_questions([each], rules, scorer, Settings(n=2))[0] for each in questions]
+    assert [each.paraphrases for each in together] == [each.paraphrases for each in alone]
+
+
+def test_styles_are_recorded_and_an_unknown_style_is_refused(scorer):
+    found = paraqd.paraphrase(QUESTION, n=4, styles=["exam", "engaging"], scorer=scorer)
+    assert {each.style for each in found} <= {"exam", "engaging"}
+    with pytest.raises(ArgumentError, match="cannot write in the style 'pirate': choose among plain, exam, engaging"):
+        paraqd.paraphrase(QUESTION, styles=["pirate"], scorer=scorer)
+
+
+def test_a_repaired_paraphrase_is_marked_and_counted(scorer, fixed):
+    question = "Asha cycles 3 km in 12 minutes. What is her speed in km per hour?"
+    broken = fixed("It takes Asha 12 minutes to ride 3 m on her bike. Work out her speed in km per hour.")
+    settings = Settings(n=1, candidates=1)
+    [found] = paraphrase_questions([Question("q", question)], broken, scorer, settings)
+    assert [each.repaired for each in found.paraphrases] == ["unit_changed"]
+    assert "3 km" in found.paraphrases[0].text
+    assert found.counts == {"candidates": 1, "passed": 0, "mended": 1, "repaired": 1}
+    [plain] = paraphrase_questions([Question("q", question)], broken, scorer, Settings(n=1, candidates=1, repair=False))
+    assert plain.paraphrases == ()
+    assert plain.reason == "none of 1 candidates passed the gate"
+
+
+def test_without_the_gate_the_verdict_is_still_the_scorers(scorer, fixed):
+    question = "Asha cycles 3 km in 12 minutes. What is her speed in km per hour?"
+    broken = fixed("It takes Asha 15 minutes to ride 3 km on her bike. Work out her speed in km per hour.")
+    settings = Settings(n=1, candidates=1, gate=False, repair=False)
+    [found] = paraphrase_questions([Question("q", question)], broken, scorer, settings)
+    assert [each.valid for each in found.paraphrases] == [False]
+
+
+def test_a_source_that_repeats_the_question_is_named_as_such(scorer, fixed):
+    [found] = paraphrase_questions([Question("q", QUESTION)], fixed(QUESTION, f" {QUESTION} "), scorer, Settings(n=1))
+    assert found.paraphrases == ()
+    assert found.reason == "the source only repeats the question"
+
+
+@pytest.mark.parametrize("choice", ["mmr", "pareto"])
+def test_both_choices_work_with_annealing(scorer, choice):
+    found = paraqd.paraphrase(QUESTION, n=2, choice=choice, search="anneal", scorer=scorer)
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n": 0}, "at least 1"),
+        ({"n": 5, "candidates": 2}, "too few"),
+        ({"choice": "best"}, "mmr or pareto"),
+        ({"search": "deep"}, "sample or anneal"),
+    ],
+)
+def test_settings_are_checked(given, message):
+    with pytest.raises(ArgumentError, match=message):
+        Settings(**given)
+
+
+def test_a_blank_question_is_refused(scorer):
+    with pytest.raises(ArgumentError, match="blank question"):
+        paraqd.paraphrase(" ", scorer=scorer)
