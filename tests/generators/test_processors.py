@@ -56,6 +56,23 @@ def test_top_p_keeps_the_smallest_set_that_holds_the_share():
     assert torch.equal(keep_top_p(scores, 1.0), scores)
 
 
+def test_sampling_with_a_share_chooses_as_if_all_tokens_were_sorted():
+    torch.manual_seed(1)
+    scores = 4 * torch.randn(200, 3000)
+    keys = [row_key(0, str(i), 0) for i in range(200)]
+    process = KeyedSampling(keys, start=0, temperature=0.8, top_p=0.9)
+    found = process(torch.zeros(200, 2), scores)
+    noise = gumbel(torch.tensor(keys), step=2, size=3000)
+    assert torch.equal(found.argmax(dim=-1), (keep_top_p(scores / 0.8, 0.9) + noise).argmax(dim=-1))
+    assert (torch.isfinite(found).sum(dim=-1) < 500).all()
+
+
+def test_sampling_with_a_share_respects_the_limit_of_a_row():
+    limited = LengthLimit([0], start=0, eos=[7])(torch.zeros(1, 1), torch.randn(1, 900))
+    found = KeyedSampling([5], start=0, temperature=1.0, top_p=0.9)(torch.zeros(1, 1), limited)
+    assert torch.isfinite(found).nonzero().tolist() == [[0, 7]]
+
+
 def test_each_row_ends_at_its_own_limit():
     process = LengthLimit([1, 3], start=2, eos=[4])
     scores = torch.zeros(4, 5)  # two beams for each of two texts

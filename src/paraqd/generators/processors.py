@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 _NEVER = float("-inf")
+# sampling with a limit on the probability looks at no more tokens than these; to sort all tokens would take most of the
+# time
+_MOST_TOKENS = 512
 
 
 def row_key(seed: int, text: str, candidate: int) -> int:
@@ -23,18 +26,20 @@ def row_key(seed: int, text: str, candidate: int) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def gumbel(keys: Any, *, step: int, size: int) -> Any:
+def gumbel(keys: Any, *, step: int, size: int, columns: Any = None) -> Any:
     """Return Gumbel noise as an array with one row per key and ``size`` columns.
 
-    Each value depends only on the row's key, the step and the column, so a row's noise is the same in every batch. The
-    random number generator is counter-based, uses the mixing function of SplitMix64 and runs on the device of ``keys``.
-    Adding the noise to log-probabilities and taking the argmax yields a sample from the distribution (the Gumbel-max
-    trick). The uniform random numbers have a resolution of 23 bits.
+    Each value depends only on the row's key, the step and the column, so a row's noise is the same in every batch. If
+    ``columns`` is passed, an array with one row per key, only the noise of these columns is returned. The random number
+    generator is counter-based, uses the mixing function of SplitMix64 and runs on the device of ``keys``. Adding the
+    noise to log-probabilities and taking the argmax yields a sample from the distribution (the Gumbel-max trick). The
+    uniform random numbers have a resolution of 23 bits.
     """
     import torch
 
-    counter = torch.arange(step * size + 1, (step + 1) * size + 1, device=keys.device, dtype=torch.int64)
-    z = keys[:, None] + counter[None, :] * _signed(0x9E3779B97F4A7C15)
+    if columns is None:
+        columns = torch.arange(size, device=keys.device, dtype=torch.int64)[None, :]
+    z = keys[:, None] + (columns + (step * size + 1)) * _signed(0x9E3779B97F4A7C15)
     z = (z ^ _shift_right(z, 30)) * _signed(0xBF58476D1CE4E5B9)
     z = (z ^ _shift_right(z, 27)) * _signed(0x94D049BB133111EB)
     z = z ^ _shift_right(z, 31)
@@ -104,8 +109,14 @@ class KeyedSampling:
         import torch
 
         keys = torch.tensor(self._keys, device=scores.device, dtype=torch.int64)
-        kept = keep_top_p(scores / self._temperature, self._top_p)
-        return kept + gumbel(keys, step=input_ids.shape[1] - self._start, size=scores.shape[1])
+        step, size, scaled = input_ids.shape[1] - self._start, scores.shape[1], scores / self._temperature
+        if self._top_p >= 1.0:
+            return scaled + gumbel(keys, step=step, size=size)
+        likely, columns = scaled.topk(min(_MOST_TOKENS, size), dim=-1)
+        probabilities = (likely - scaled.logsumexp(dim=-1, keepdim=True)).exp()
+        before = probabilities.cumsum(dim=-1) - probabilities
+        noisy = likely + gumbel(keys, step=step, size=size, columns=columns)
+        return torch.full_like(scores, _NEVER).scatter(-1, columns, noisy.masked_fill(before >= self._top_p, _NEVER))
 
 
 class HammingDiversity:
