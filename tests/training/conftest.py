@@ -7,7 +7,6 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
 
-import language_judge
 import numpy as np
 import torch
 
@@ -154,4 +153,6 @@ def word_encoder(tmp_path_factory, word_tokenizer):
 @pytest.fixture(scope="session")
 def language_base(tmp_path_factory, word_tokenizer):
     """Return the folder of an untrained MPNet of two layers, whose vocabulary contains that of `word_encoder`."""
+    import language_judge  # programs that tests start import this file without the folder of this module
+
     return language_judge.write_base(tmp_path_factory.mktemp("mpnet"), word_tokenizer(JUDGE_WORDS).get_vocab())

@@ -142,8 +142,10 @@ def compare_export(
     for name, tokens in rows.items():
         for row in np.linspace(0, len(tokens) - 1, min(_COMPARED, len(tokens))).astype(int):
             place = slice(tokens.offsets[row], tokens.offsets[row + 1])
-            given = {"input_ids": tokens.ids[place], "token_type_ids": tokens.types[place]}
-            given = {name: values[None].astype(np.int64) for name, values in given.items()}
+            given = {
+                "input_ids": tokens.ids[place][None].astype(np.int64),
+                "token_type_ids": tokens.types[place][None].astype(np.int64),
+            }
             found = float(session.run(["valid"], given)[0][0])
             moved.append(abs(_probability(found) - _probability(float(odds[name][row]))))
     mean = float(np.mean(moved)) if moved else 0.0

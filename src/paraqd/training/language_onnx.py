@@ -136,7 +136,8 @@ def distance_buckets(length: int, buckets: int) -> NDArray[np.uint8]:
     distance = np.abs(earlier)
     spread = np.log(np.maximum(distance, 1).astype(np.float32) / exact) / np.float32(np.log(_DISTANCE / exact))
     far = np.minimum(exact + (spread * (half - exact)).astype(np.int64), half - 1)
-    return (np.where(distance < exact, distance, far) + half * (earlier < 0)).astype(np.uint8)
+    found: NDArray[np.uint8] = (np.where(distance < exact, distance, far) + half * (earlier < 0)).astype(np.uint8)
+    return found
 
 
 class _Graph:
