@@ -181,7 +181,7 @@ def test_verdicts_do_not_wait_for_paraphrases(asking, endpoint):
 
 def test_verdicts_arrive_while_rules_write(server):
     with ThreadPoolExecutor() as pool:
-        slow = [pool.submit(ask, server, LONG * 3, n=12, seed=seed) for seed in range(2)]
+        slow = [pool.submit(ask, server, LONG, n=12, seed=seed) for seed in range(2)]
         wait_for(server, 2)
         answered = 0
         while not all(each.done() for each in slow):

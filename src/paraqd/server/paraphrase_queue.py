@@ -201,6 +201,9 @@ class ParaphraseQueue:
                     parameter="paraphrase_source",
                     model=self._settings.paraphrase_model,
                     most_requests=self._settings.paraphrase_requests,
+                    timeout=self._settings.deadline,
+                    attempts=3,  # nobody waits longer than the deadline
+                    at_once=1,
                 )
             return self._source
 
