@@ -258,7 +258,7 @@ def test_the_threshold_decides_again_while_it_moves(page, server):
     )
     slider.press("ArrowLeft")
     expect(page.locator(".threshold-figure")).to_have_text("0.89")
-    page.get_by_role("button", name="Suggest").click()
+    page.get_by_role("button", name="Suggest", exact=True).click()
     expect(page.locator(".advice")).to_contain_text("No pair is accepted or rejected yet")
     page.get_by_role("switch", name="Check uncertain pairs by hand").check()
     expect(page.locator(".chip-review .chip-count")).not_to_have_text("0")
@@ -670,7 +670,7 @@ def test_suggested_paraphrases(browser, server, tmp_path):
         assert accessibility_faults(page) == []
         first = dialog.locator(".suggestion-text").first.text_content()
         dialog.get_by_role("button", name="Use").first.click()
-        expect(dialog.locator(".suggestion-actions").first).to_contain_text("Added as pair 2, and accepted.")
+        expect(dialog.locator(".suggestion-actions").first).to_contain_text("Added as pair 2. You accepted it.")
         expect(dialog.get_by_role("button", name="Use").first).to_be_disabled()
         dialog.get_by_role("button", name="Other suggestions").click()
         expect(dialog.locator(".suggestion-text").first).not_to_have_text(first)

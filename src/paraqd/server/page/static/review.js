@@ -385,7 +385,7 @@ export class Review {
     const answer = await api.addParaphrase(this.id, pair.n, text);
     this.setSteps(answer);
     this.refreshSoon();
-    return answer.new ? `Added as pair ${count(answer.pair.n)}, and accepted.` : `The project has it already: pair ${count(answer.pair.n)}.`;
+    return answer.new ? `Added as pair ${count(answer.pair.n)}. You accepted it.` : `The project has it already: pair ${count(answer.pair.n)}.`;
   }
 
   setSteps({ undo, redo }) {
