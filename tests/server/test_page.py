@@ -258,7 +258,7 @@ def test_the_threshold_decides_again_while_it_moves(page, server):
     )
     slider.press("ArrowLeft")
     expect(page.locator(".threshold-figure")).to_have_text("0.89")
-    page.get_by_role("button", name="Suggest").click()
+    page.get_by_role("button", name="Suggest", exact=True).click()
     expect(page.locator(".advice")).to_contain_text("No pair is accepted or rejected yet")
     page.get_by_role("switch", name="Check uncertain pairs by hand").check()
     expect(page.locator(".chip-review .chip-count")).not_to_have_text("0")
@@ -649,3 +649,54 @@ def test_phone(browser, server):
         page.go_back()
         expect(page.locator(".row").first).to_be_visible()
         assert accessibility_faults(page) == []
+
+
+def test_suggested_paraphrases(browser, server, tmp_path):
+    pytest.importorskip("spacy", reason="the extra augment is not installed")
+    question = "Lena reads 15 pages a day. How many pages does she read in 8 days?"
+    bad = "Lena reads 16 pages a day. How many pages does she read in 8 days?"
+    project = server.create([(question, bad)], name="Suggestions")
+    with page_of(browser, server) as page:
+        open_project(page, server, project)
+        expect(page.get_by_role("button", name="Suggest paraphrases")).to_be_visible()
+        assert accessibility_faults(page) == []
+        page.keyboard.press("p")
+        dialog = page.get_by_role("dialog", name="Suggested paraphrases")
+        expect(dialog.get_by_role("status")).to_have_text(
+            "5 suggestions.", timeout=60_000
+        )  # the rules are loaded first
+        expect(dialog.locator(".suggestions > li")).to_have_count(5)
+        expect(dialog.locator(".suggestions > li").first).to_contain_text("Score 0.")
+        assert accessibility_faults(page) == []
+        first = dialog.locator(".suggestion-text").first.text_content()
+        dialog.get_by_role("button", name="Use").first.click()
+        expect(dialog.locator(".suggestion-actions").first).to_contain_text("Added as pair 2. You accepted it.")
+        expect(dialog.get_by_role("button", name="Use").first).to_be_disabled()
+        dialog.get_by_role("button", name="Other suggestions").click()
+        expect(dialog.locator(".suggestion-text").first).not_to_have_text(first)
+        page.keyboard.press("Escape")
+        expect(page.locator(".row")).to_have_count(2)
+        expect(page.locator(".row").last).to_contain_text("0.")  # it was scored in the background
+        page.keyboard.press("j")
+        expect(title(page)).to_have_text("Pair 2")
+        expect(page.locator(".people")).to_contain_text("You accepted it.")
+    assert statuses(server, project) == {2: "accepted"}
+    exported = httpx.get(f"{server.address}/v1/projects/{project}/export", params={"format": "jsonl"}).text
+    assert first in exported.splitlines()[1]
+
+
+def test_a_server_without_paraphrases_offers_none(browser, tmp_path):
+    server = PageServer(tmp_path, PARAPHRASE_SOURCE="none")
+    server.start()
+    try:
+        project = server.create([pair(0)])
+        with page_of(browser, server) as page:
+            open_project(page, server, project)
+            expect(title(page)).to_have_text("Pair 1")
+            expect(page.get_by_role("button", name="Suggest paraphrases")).to_be_hidden()
+            page.keyboard.press("p")
+            page.keyboard.press("a")
+            saved(page)
+            assert page.get_by_role("dialog").count() == 0
+    finally:
+        server.stop()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd serve --port 8080 --open"
 
-_ACCESS, _LIMITS, _REVIEW = "Access", "Limits", "Review page"
+_ACCESS, _LIMITS, _REVIEW, _PARAPHRASES = "Access", "Limits", "Review page", "Paraphrases"
 
 app = typer.Typer(invoke_without_command=True)
 add_commands(app)
@@ -72,6 +72,36 @@ def serve(
         bool, typer.Option("--no-review", help="Do not serve the review page.", rich_help_panel=_REVIEW)
     ] = False,
     database: Database = None,
+    paraphrase_source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="rules|MODEL|URL|none",
+            help="What writes paraphrases: rules, a model's folder or name, the address of an OpenAI-compatible "
+            "endpoint, or none. Default: rules.",
+            rich_help_panel=_PARAPHRASES,
+        ),
+    ] = None,
+    paraphrase_model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The model that the endpoint should use.", rich_help_panel=_PARAPHRASES),
+    ] = None,
+    paraphrase_requests: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="The most requests to the endpoint before the next start.", rich_help_panel=_PARAPHRASES
+        ),
+    ] = None,
+    max_paraphrases: Annotated[
+        int | None, typer.Option(min=1, help="The most paraphrases in a request.", rich_help_panel=_LIMITS)
+    ] = None,
+    max_paraphrasing: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="The most requests for paraphrases in progress. The server answers 429 to more.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None,
     max_pairs: Annotated[
         int | None, typer.Option(min=1, help="The most pairs in a request.", rich_help_panel=_LIMITS)
     ] = None,
@@ -128,6 +158,11 @@ def serve(
         allowed_origins=tuple(allow_origin) if allow_origin else None,
         review=False if no_review else None,
         database=database,
+        paraphrase_source=paraphrase_source,
+        paraphrase_model=paraphrase_model,
+        paraphrase_requests=paraphrase_requests,
+        max_paraphrases=max_paraphrases,
+        max_paraphrasing=max_paraphrasing,
         max_pairs=max_pairs,
         max_text=max_text,
         max_body=max_body,

@@ -179,8 +179,13 @@ def paraphrase(
     )
     loaded = load_source(source) if isinstance(source, str) else source
     gate = Scorer.load(judge=judge) if scorer is None else scorer
-    [found] = paraphrase_questions([Question(default_id(question), question)], loaded, gate, settings)
-    return list(found.paraphrases)
+    return list(paraphrase_text(question, loaded, gate, settings).paraphrases)
+
+
+def paraphrase_text(question: str, source: CandidateSource, scorer: PairScorer, settings: Settings) -> Paraphrased:
+    """Paraphrase one question, and say why if there are fewer paraphrases than wanted."""
+    [found] = paraphrase_questions([Question(default_id(question), question)], source, scorer, settings)
+    return found
 
 
 def paraphrase_questions(

@@ -17,6 +17,7 @@ from paraqd.server.errors import install_error_handlers
 from paraqd.server.limits import BodyLimit, Observer
 from paraqd.server.metrics import Metrics
 from paraqd.server.page.routes import page_router
+from paraqd.server.paraphrase_queue import ParaphraseQueue
 from paraqd.server.review.lifespan import start_review, stop_review
 from paraqd.server.review.routes import review_router
 from paraqd.server.security import KeyCheck
@@ -71,6 +72,7 @@ def create_app(settings: Settings | None = None, *, scorer: Scorer | None = None
         batch_characters=settings.batch_characters,
         metrics=metrics,
     )
+    app.state.paraphrases = ParaphraseQueue(app.state.batcher, settings, metrics=metrics)
     set_ready(app, False)
     install_error_handlers(app)
     app.include_router(service_router)
@@ -110,6 +112,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     review = app.state.settings.review
     try:
         await asyncio.to_thread(app.state.scorer.score_pairs, _WARM_UP)
+        await asyncio.to_thread(app.state.paraphrases.start)
         if review:
             await start_review(app)
     except ParaqdError as error:
@@ -122,4 +125,5 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         set_ready(app, False)
         if review:
             await stop_review(app)
+        app.state.paraphrases.close()
         await app.state.batcher.close()

@@ -1,10 +1,10 @@
-"""Define `Client` and `AsyncClient`, which score pairs on a server that runs ``paraqd serve``."""
+"""Define `Client` and `AsyncClient`, which ask a server that runs ``paraqd serve`` for verdicts and paraphrases."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,10 +12,14 @@ from paraqd.errors import ArgumentError
 from paraqd.extras import require_extra
 from paraqd.progress import Progress, silent
 from paraqd.server.client_messages import (
+    BUSY,
+    RETRIED,
     ServedModel,
     checked_pairs,
     no_answer,
+    paraphrase_body,
     read_model,
+    read_paraphrases,
     read_verdicts,
     requests_for,
     seconds_to_wait,
@@ -25,9 +29,11 @@ from paraqd.server.settings import is_loopback
 if TYPE_CHECKING:
     import httpx
 
+    from paraqd.paraphrasing.paraphraser import Paraphrase
     from paraqd.scoring.verdict import Verdict
 
-_MODEL, _BATCH = "/v1/model", "/v1/score/batch"
+_MODEL, _BATCH, _PARAPHRASE = "/v1/model", "/v1/score/batch", "/v1/paraphrase"
+SEED = 3407
 
 
 class Client:
@@ -119,6 +125,33 @@ class Client:
                 raise
         return verdicts
 
+    def paraphrase(
+        self, question: str, *, n: int = 5, styles: Sequence[str] = (), seed: int = SEED
+    ) -> list[Paraphrase]:
+        """Return up to ``n`` paraphrases of a question that the server's model calls valid.
+
+        Parameters
+        ----------
+        question : str
+            The question.
+        n : int
+            The number of paraphrases. Fewer are returned if the server does not find enough.
+        styles : sequence of str
+            The wanted styles, such as ``plain``, ``exam`` or ``engaging``.
+        seed : int
+            Another seed gives other paraphrases.
+
+        Raises
+        ------
+        ArgumentError
+            If an argument cannot be used.
+        ClientError
+            If the server cannot be reached, or cannot write paraphrases.
+
+        """
+        body = paraphrase_body(question, n, styles, seed)
+        return read_paraphrases(self._send("POST", _PARAPHRASE, body, retried=BUSY))
+
     def model(self) -> ServedModel:
         """Return the server's model and limits."""
         self._served = read_model(self._send("GET", _MODEL))
@@ -140,7 +173,9 @@ class Client:
     def _scored(self, count: int, body: bytes) -> list[Verdict]:
         return read_verdicts(self._send("POST", _BATCH, body), count)
 
-    def _send(self, method: str, path: str, body: bytes | None = None) -> httpx.Response:
+    def _send(
+        self, method: str, path: str, body: bytes | None = None, retried: Container[int] = RETRIED
+    ) -> httpx.Response:
         """Send a request, again and again if that may help, and return the last answer."""
         import httpx
 
@@ -152,7 +187,7 @@ class Client:
                 response = self._http.request(method, path, content=body)
             except httpx.TransportError as failed:
                 error = failed
-            wait = seconds_to_wait(attempt, response)
+            wait = seconds_to_wait(attempt, response, retried)
             if wait is None or attempt > self._retries:
                 return _answer(response, error, self._url)
             time.sleep(wait)
@@ -216,6 +251,14 @@ class AsyncClient:
             for task in tasks:
                 task.cancel()
 
+    async def paraphrase(
+        self, question: str, *, n: int = 5, styles: Sequence[str] = (), seed: int = SEED
+    ) -> list[Paraphrase]:
+        """Return paraphrases of a question. See `Client.paraphrase`."""
+        body = paraphrase_body(question, n, styles, seed)
+        async with self._slots:
+            return read_paraphrases(await self._send("POST", _PARAPHRASE, body, retried=BUSY))
+
     async def model(self) -> ServedModel:
         """Return the server's model and limits."""
         self._served = read_model(await self._send("GET", _MODEL))
@@ -235,7 +278,9 @@ class AsyncClient:
         async with self._slots:
             return read_verdicts(await self._send("POST", _BATCH, body), count)
 
-    async def _send(self, method: str, path: str, body: bytes | None = None) -> httpx.Response:
+    async def _send(
+        self, method: str, path: str, body: bytes | None = None, retried: Container[int] = RETRIED
+    ) -> httpx.Response:
         """Send a request, again and again if that may help, and return the last answer."""
         import httpx
 
@@ -247,7 +292,7 @@ class AsyncClient:
                 response = await self._http.request(method, path, content=body)
             except httpx.TransportError as failed:
                 error = failed
-            wait = seconds_to_wait(attempt, response)
+            wait = seconds_to_wait(attempt, response, retried)
             if wait is None or attempt > self._retries:
                 return _answer(response, error, self._url)
             await asyncio.sleep(wait)

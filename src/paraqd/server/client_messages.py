@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paraqd.errors import ArgumentError, ParaqdError
 from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
-from paraqd.text_check import pair_problem
+from paraqd.text_check import pair_problem, text_problem
 
 if TYPE_CHECKING:
     import httpx
 
+    from paraqd.paraphrasing.paraphraser import Paraphrase
+
 _MOST_PAIRS = 128  # a busy server admits small requests sooner
-_RETRIED = frozenset((429, 502, 503, 504))
+RETRIED = frozenset((429, 502, 503, 504))
+BUSY = frozenset((429, 503))  # a source that failed or took too long would do so again
 _LONGEST_WAIT, _FIRST_WAIT = 60.0, 0.25
 _SHOWN = 200
 
@@ -95,7 +98,23 @@ def _body(items: Sequence[bytes]) -> bytes:
     return b'{"pairs":[' + b",".join(items) + b"]}"
 
 
-def seconds_to_wait(attempt: int, response: httpx.Response | None) -> float | None:
+def paraphrase_body(question: str, n: int, styles: Sequence[str], seed: int) -> bytes:
+    """Return the body of a request for paraphrases, or raise `ArgumentError` if an argument cannot be used.
+
+    >>> paraphrase_body("How many?", 2, ["exam"], 7)
+    b'{"question": "How many?", "n": 2, "styles": ["exam"], "seed": 7}'
+    """
+    if problem := text_problem(question, "question", unicode=True):
+        raise ArgumentError(problem)
+    if n < 1:
+        raise ArgumentError(f"n is {n}: ask for at least 1 paraphrase")
+    if isinstance(styles, str):
+        raise ArgumentError("styles must be a list of names, not a text")
+    body = {"question": question, "n": n, "styles": list(styles), "seed": seed}
+    return json.dumps(body, ensure_ascii=False).encode("utf-8")
+
+
+def seconds_to_wait(attempt: int, response: httpx.Response | None, retried: Container[int] = RETRIED) -> float | None:
     """Return the seconds to wait before a request is sent again, or None if sending it again is useless.
 
     Parameters
@@ -104,9 +123,11 @@ def seconds_to_wait(attempt: int, response: httpx.Response | None) -> float | No
         The number of attempts so far, at least 1.
     response : httpx.Response, optional
         The answer. None means that there was no answer.
+    retried : container of int
+        The statuses after which the request may succeed later.
 
     """
-    if response is not None and response.status_code not in _RETRIED:
+    if response is not None and response.status_code not in retried:
         return None
     wait = float(_FIRST_WAIT * 2 ** (attempt - 1))
     given = "" if response is None else response.headers.get("retry-after", "")
@@ -135,6 +156,31 @@ def read_verdicts(response: httpx.Response, count: int) -> list[Verdict]:
     if len(verdicts) != count:
         raise _strange(response)
     return verdicts
+
+
+def read_paraphrases(response: httpx.Response) -> list[Paraphrase]:
+    """Return the paraphrases of an answer."""
+    from paraqd.paraphrasing.paraphraser import Paraphrase
+
+    found = read_json(response)
+    try:
+        return [
+            Paraphrase(
+                text=each["text"],
+                score=each["score"],
+                valid=each["valid"],
+                evidence=_evidence(each["evidence"]),
+                source=each["source"],
+                style=each["style"],
+                edits=tuple(each["edits"]),
+                repaired=each["repaired"],
+                rank=rank,
+                signature=found["signature"],
+            )
+            for rank, each in enumerate(found["paraphrases"], start=1)
+        ]
+    except (KeyError, TypeError, ValueError):
+        raise _strange(response) from None
 
 
 def read_json(response: httpx.Response) -> dict[str, Any]:
@@ -168,7 +214,11 @@ def _strange(response: httpx.Response) -> ClientError:
 
 
 def _verdict(found: Mapping[str, Any], signature: str) -> Verdict:
-    evidence = tuple(
+    return Verdict(found["score"], found["valid"], _evidence(found["evidence"]), signature, tuple(found["warnings"]))
+
+
+def _evidence(pieces: Sequence[Mapping[str, Any]]) -> tuple[Evidence, ...]:
+    return tuple(
         Evidence(
             EvidenceKind(piece["kind"]),
             _spans(piece["question_spans"]),
@@ -176,9 +226,8 @@ def _verdict(found: Mapping[str, Any], signature: str) -> Verdict:
             piece["message"],
             piece["delta"],
         )
-        for piece in found["evidence"]
+        for piece in pieces
     )
-    return Verdict(found["score"], found["valid"], evidence, signature, tuple(found["warnings"]))
 
 
 def _spans(found: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from paraqd.server.errors import InvalidInput, TooLarge
 from paraqd.text_check import text_problem
@@ -12,11 +12,13 @@ from paraqd.text_check import text_problem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paraqd.paraphrasing.paraphraser import Paraphrase
     from paraqd.scoring.verdict import Verdict
     from paraqd.server.settings import Settings
 
 _QUESTION = "Tom has 5 red and 3 blue pens. How many pens has he in all?"
 _PARAPHRASE = "How many pens does Tom have if 5 are red and 3 are blue?"
+LONGEST_PARAPHRASED = 2_000  # characters; no word problem is longer, and rewriting such a text takes long
 Span = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
@@ -47,6 +49,17 @@ class BatchRequest(_Request):
     """Pairs of a question and a paraphrase."""
 
     pairs: list[PairMessage]
+
+
+class ParaphraseRequest(_Request):
+    """A question to paraphrase."""
+
+    question: StrictStr = Field(description="The problem. It must not be blank.", examples=[_QUESTION])
+    n: StrictInt = Field(default=5, ge=1, description="The number of paraphrases.")
+    styles: list[Annotated[StrictStr, Field(min_length=1, max_length=200)]] = Field(
+        default=[], max_length=20, description="The wanted styles. Rules know plain, exam and engaging.", examples=[[]]
+    )
+    seed: StrictInt = Field(default=3407, ge=0, lt=2**31, description="Another seed gives other paraphrases.")
 
 
 class LoginRequest(_Request):
@@ -94,6 +107,27 @@ class BatchAnswer(BaseModel):
     signature: str
 
 
+class ParaphraseMessage(BaseModel):
+    """A paraphrase with its verdict and its origin."""
+
+    text: str
+    score: float = Field(ge=-1, le=1)
+    valid: bool
+    evidence: list[EvidenceMessage]
+    source: str = Field(description="What wrote the text: rules, or the name of a model.")
+    style: str = Field(description="The style that was asked for, or empty.")
+    edits: list[str] = Field(description="The operators and rules that made the text. Empty for a model.")
+    repaired: str = Field(description="The kind of the fault that was mended, or empty.")
+
+
+class ParaphraseAnswer(BaseModel):
+    """The paraphrases, the best first."""
+
+    paraphrases: list[ParaphraseMessage]
+    reason: str = Field(description="Why there are fewer paraphrases than wanted, or empty.")
+    signature: str
+
+
 class Limits(BaseModel):
     """The limits of a request. A client splits its work accordingly."""
 
@@ -111,6 +145,7 @@ class ModelAnswer(BaseModel):
     signature: str
     version: str
     limits: Limits
+    max_paraphrases: int = Field(description="The most paraphrases in a request. 0: this server writes none.")
 
 
 class ErrorContent(BaseModel):
@@ -134,6 +169,25 @@ def verdict_message(verdict: Verdict) -> dict[str, Any]:
     return message
 
 
+def paraphrase_message(paraphrase: Paraphrase) -> dict[str, Any]:
+    """Return a paraphrase as JSON. The order gives the rank, and the signature is given once for all."""
+    message = paraphrase.to_dict()
+    for name in ("rank", "signature"):
+        del message[name]
+    return {"text": message.pop("paraphrase"), **message}
+
+
+def check_paraphrasing(body: ParaphraseRequest, settings: Settings) -> None:
+    """Raise an error if a question cannot be paraphrased or too many paraphrases are wanted."""
+    if body.n > settings.max_paraphrases:
+        raise TooLarge(
+            f"n is {body.n:,}. At most {settings.max_paraphrases:,} paraphrases are allowed: send several requests, "
+            "each with another seed.",
+            details={"limit": settings.max_paraphrases, "given": body.n},
+        )
+    _check_text(body.question, "question", longest=min(settings.max_text, LONGEST_PARAPHRASED))
+
+
 def check_pairs(pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, str]], settings: Settings) -> None:
     """Raise an error if there are too many pairs or a text cannot be scored. The message names the text.
 
@@ -153,8 +207,12 @@ def check_pairs(pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, st
             details={"limit": settings.max_pairs, "given": len(pairs)},
         )
     for (question, paraphrase), (here, there) in zip(pairs, places, strict=True):
-        for text, place, may_be_blank in ((question, here, False), (paraphrase, there, True)):
-            why = text_problem(text, "text", allow_blank=may_be_blank, longest=settings.max_text, unicode=True)
-            if why:
-                why = "is blank" if why == "blank text" else why.removeprefix("text ")
-                raise InvalidInput(f"{place} {why}.", details=[{"where": place, "problem": why}])
+        _check_text(question, here, longest=settings.max_text)
+        _check_text(paraphrase, there, longest=settings.max_text, allow_blank=True)
+
+
+def _check_text(text: str, place: str, *, longest: int, allow_blank: bool = False) -> None:
+    why = text_problem(text, "text", allow_blank=allow_blank, longest=longest, unicode=True)
+    if why:
+        why = "is blank" if why == "blank text" else why.removeprefix("text ")
+        raise InvalidInput(f"{place} {why}.", details=[{"where": place, "problem": why}])

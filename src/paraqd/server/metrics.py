@@ -49,6 +49,9 @@ class Metrics:
             "paraqd_skipped_pairs", "Pairs that were never scored because nobody waited.", registry=self.registry
         )
         self.waiting = Gauge("paraqd_waiting_pairs", "Pairs of requests in progress.", registry=self.registry)
+        self.paraphrasing = Gauge(
+            "paraqd_paraphrasing_requests", "Requests for paraphrases in progress.", registry=self.registry
+        )
         self.ready = Gauge("paraqd_ready", "1 if the server takes requests.", registry=self.registry)
         self.model = Info("paraqd_model", "The signature of the model.", registry=self.registry)
 

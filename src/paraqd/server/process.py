@@ -8,7 +8,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,8 @@ def run_server(app: FastAPI, listening: socket.socket, *, started: Callable[[], 
         timeout_graceful_shutdown=settings.stop_seconds,  # type: ignore[arg-type]  # any number will do
     )
     server = _Server(config, app, started)
-    with _silence_until(lambda: server.started):
+    # if a part cannot start, some versions of uvicorn end the program, and others return
+    with _silence_until(lambda: server.started), suppress(SystemExit):
         server.run(sockets=[listening])
     if (error := getattr(app.state, "startup_error", None)) is not None:
         raise error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -19,15 +19,21 @@ from paraqd.server.messages import (
     Limits,
     LoginRequest,
     ModelAnswer,
+    ParaphraseAnswer,
+    ParaphraseRequest,
     ScoreAnswer,
     ScoreRequest,
     check_pairs,
+    check_paraphrasing,
+    paraphrase_message,
     verdict_message,
 )
+from paraqd.server.paraphrase_queue import ParaphraseQueue
 from paraqd.server.security import COOKIE, login_answer, same_key
 from paraqd.version import __version__
 
 service_router = APIRouter()
+Result = TypeVar("Result")
 
 _STATUSES = {
     400: "The body is not JSON.",
@@ -40,11 +46,17 @@ _STATUSES = {
     503: "The server is starting or stopping.",
     504: "The request was not answered in time.",
 }
+_PARAPHRASING = {
+    404: "This server writes no paraphrases.",
+    501: "The server lacks what the source needs. The message names it.",
+    502: "The source of the paraphrases cannot be used now.",
+}
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the description of error answers for the OpenAPI document."""
-    return {status: {"model": ErrorAnswer, "description": _STATUSES[status]} for status in statuses}
+    known = {**_STATUSES, **_PARAPHRASING}
+    return {status: {"model": ErrorAnswer, "description": known[status]} for status in statuses}
 
 
 _SCORING = errors(*_STATUSES)
@@ -70,7 +82,7 @@ async def score(request: Request, body: ScoreRequest) -> Response:
     if not pairs:  # the question is checked even if there is nothing to score
         check_pairs([(body.question, "")], [("question", "")], request.app.state.settings)
     verdicts = await _scored(request, pairs, places)
-    return _answer(request, [verdict_message(verdict) for verdict in verdicts])
+    return _answer(request, verdicts=[verdict_message(verdict) for verdict in verdicts])
 
 
 @service_router.post(
@@ -82,7 +94,27 @@ async def score_batch(request: Request, body: BatchRequest) -> Response:
     places = [(f"pairs[{number}].question", f"pairs[{number}].paraphrase") for number in range(len(pairs))]
     verdicts = await _scored(request, pairs, places)
     messages = [{"id": pair.id, **verdict_message(verdict)} for pair, verdict in zip(body.pairs, verdicts, strict=True)]
-    return _answer(request, messages)
+    return _answer(request, verdicts=messages)
+
+
+@service_router.post(
+    "/v1/paraphrase",
+    response_model=ParaphraseAnswer,
+    responses=errors(*_STATUSES, *_PARAPHRASING),
+    tags=["paraphrase"],
+    dependencies=[JsonBody],
+)
+async def paraphrase(request: Request, body: ParaphraseRequest) -> Response:
+    """Write paraphrases of one question that the model calls valid and that differ from each other."""
+    state = request.app.state
+    check_paraphrasing(body, state.settings)
+    queue: ParaphraseQueue = state.paraphrases
+    found = await _unless_gone(
+        request,
+        queue.paraphrase(body.question, n=body.n, styles=body.styles, seed=body.seed, deadline=state.settings.deadline),
+    )
+    messages = [paraphrase_message(each) for each in found.paraphrases]
+    return _answer(request, paraphrases=messages, reason=found.reason)
 
 
 @service_router.get("/v1/model", responses=errors(401), tags=["score"])
@@ -98,6 +130,7 @@ async def model(request: Request) -> ModelAnswer:
         signature=scorer.signature,
         version=__version__,
         limits=limits,
+        max_paraphrases=0 if state.paraphrases.is_off else settings.max_paraphrases,
     )
 
 
@@ -143,11 +176,16 @@ async def logout() -> Response:
 async def _scored(
     request: Request, pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, str]]
 ) -> list[Verdict]:
-    """Check and score pairs. If the client goes away, stop."""
+    """Check and score pairs."""
     settings = request.app.state.settings
     check_pairs(pairs, places, settings)
     batcher: Batcher = request.app.state.batcher
-    work = asyncio.ensure_future(batcher.score(pairs, deadline=settings.deadline))
+    return await _unless_gone(request, batcher.score(pairs, deadline=settings.deadline))
+
+
+async def _unless_gone(request: Request, doing: Coroutine[Any, Any, Result]) -> Result:
+    """Return what work results in. If the client goes away, stop the work."""
+    work = asyncio.ensure_future(doing)
     gone = asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
@@ -165,7 +203,7 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def _answer(request: Request, verdicts: Sequence[dict[str, Any]]) -> Response:
-    """Return verdicts as JSON. The verdicts are known to fit the schema, so they are not checked again."""
-    content = json.dumps({"verdicts": verdicts, "signature": request.app.state.scorer.signature}, ensure_ascii=False)
+def _answer(request: Request, **found: Any) -> Response:
+    """Return results as JSON. They are known to fit the schema, so they are not checked again."""
+    content = json.dumps({**found, "signature": request.app.state.scorer.signature}, ensure_ascii=False)
     return Response(content.encode("utf-8"), media_type="application/json")

@@ -43,6 +43,16 @@ class Settings:
         Serve the review page.
     database : str, optional
         The SQLAlchemy URL of the database of the review page (default: a SQLite file in the user's data folder).
+    paraphrase_source : str
+        What writes paraphrases: ``rules``, a model's folder or name, the address of an endpoint, or ``none``.
+    paraphrase_model : str, optional
+        The model that an endpoint uses (default: the first that it lists).
+    paraphrase_requests : int, optional
+        The most requests that are sent to an endpoint until the server is started again.
+    max_paraphrases : int
+        The most paraphrases in one request.
+    max_paraphrasing : int
+        The most requests for paraphrases in progress. The server refuses more with status 429.
     max_pairs : int
         The most pairs in one request.
     max_text : int
@@ -78,6 +88,11 @@ class Settings:
     allowed_origins: tuple[str, ...] = ()
     review: bool = True
     database: str | None = None
+    paraphrase_source: str = "rules"
+    paraphrase_model: str | None = None
+    paraphrase_requests: int | None = None
+    max_paraphrases: int = 20
+    max_paraphrasing: int = 8
     max_pairs: int = 512
     max_text: int = 20_000
     max_body: int = 4 * _MEGABYTE
@@ -99,7 +114,7 @@ class Settings:
         for name in ("max_pairs", "max_text", "max_body", "max_upload", "max_waiting", "max_connections"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("batch_pairs", "batch_characters"):
+        for name in ("batch_pairs", "batch_characters", "max_paraphrases", "max_paraphrasing"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("deadline", "client_seconds", "stop_seconds"):
@@ -113,6 +128,7 @@ class Settings:
                 "would always be refused"
             )
         _check_key(self.api_key)
+        _check_source(self)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None, **given: Any) -> Settings:
@@ -186,6 +202,17 @@ def _check_key(key: str | None) -> None:
         raise SettingsError(f"the API key contains characters that a header cannot carry: {advice}")
     if len(key) < SHORTEST_KEY:
         raise SettingsError(f"the API key is shorter than {SHORTEST_KEY} characters: {advice}")
+
+
+def _check_source(settings: Settings) -> None:
+    source = settings.paraphrase_source
+    if not source.strip():
+        raise SettingsError("paraphrase_source is empty: choose rules, a model, the address of an endpoint, or none")
+    if settings.paraphrase_requests is not None and settings.paraphrase_requests < 1:
+        raise SettingsError(f"paraphrase_requests must be at least 1, not {settings.paraphrase_requests}")
+    for name in ("paraphrase_model", "paraphrase_requests"):
+        if getattr(settings, name) is not None and not source.startswith(("http://", "https://")):
+            raise SettingsError(f"{name} needs an endpoint: set paraphrase_source to its address, https://HOST/v1")
 
 
 def _parsed(name: str, text: str, kind: str) -> Any:

@@ -126,13 +126,10 @@ class EndpointSource:
         """Return candidates for each question, with one request for each style; see `CandidateSource`."""
         wanted = [(style, min(share, _MOST_PER_REQUEST)) for style, share in shares(count, styles) if share]
         tasks = [(question, style, share) for question in questions for style, share in wanted]
-        with ThreadPoolExecutor(self.at_once) as pool:
-            futures = [pool.submit(self._ask, *task, seed) for task in tasks]
-            try:
-                answers = [future.result() for future in futures]
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        if self.at_once == 1:  # in this thread, which the end of the process need not wait for
+            answers = [self._ask(*task, seed) for task in tasks]
+        else:
+            answers = self._ask_all(tasks, seed)
         found: dict[int, list[Candidate]] = {number: [] for number in range(len(questions))}
         for number, answer in enumerate(answers):
             style = tasks[number][1]
@@ -142,6 +139,15 @@ class EndpointSource:
             Found(tuple(each), "" if each else "the endpoint's answer contains no paraphrase")
             for each in found.values()
         ]
+
+    def _ask_all(self, tasks: Sequence[tuple[Question, str, int]], seed: int) -> list[str]:
+        with ThreadPoolExecutor(self.at_once) as pool:
+            futures = [pool.submit(self._ask, *task, seed) for task in tasks]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
 
     def _ask(self, question: Question, style: str, count: int, seed: int) -> str:
         """Return the text of the answer for a question and a style, from the cache if it is there."""

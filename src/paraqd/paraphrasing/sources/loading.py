@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from paraqd.errors import ArgumentError
@@ -10,10 +11,18 @@ from paraqd.paraphrasing.sources.base import CandidateSource
 RULES = "rules"
 
 
-def load_source(source: str, *, device: str | None = None, **endpoint: Any) -> CandidateSource:
+def load_source(
+    source: str,
+    *,
+    device: str | None = None,
+    check: Callable[[], None] | None = None,
+    parameter: str = "source",
+    **endpoint: Any,
+) -> CandidateSource:
     """Load a source: ``rules``, the address of an endpoint (``https://…``), or a model's folder or name.
 
-    ``endpoint`` are the settings of an endpoint; see `EndpointSource`.
+    ``endpoint`` are the settings of an endpoint; see `EndpointSource`. Rules call ``check`` again and again, and stop
+    if it raises an exception. ``parameter`` is what messages call the parameter with which a source is chosen.
 
     >>> load_source("rules").name
     'rules'
@@ -23,8 +32,8 @@ def load_source(source: str, *, device: str | None = None, **endpoint: Any) -> C
     if source == RULES:
         from paraqd.paraphrasing.sources.rules import RuleSource, require_parser
 
-        require_parser()
-        return RuleSource()
+        require_parser(parameter)
+        return RuleSource() if check is None else RuleSource(check=check)
     if is_address(source):
         from paraqd.paraphrasing.sources.endpoint import EndpointSource
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -73,18 +73,27 @@ _FORMULA = re.compile(r"[{}=^*/+<>]|\d ?[-–] ?\d|\b[a-z] ?- ?[a-z]\b")
 _LARGEST_IN_WORDS = 100  # larger numbers are hard to read in words
 
 
-def require_parser() -> None:
-    """Raise a `MissingExtraError` with one line if spaCy or its English pipeline is not installed."""
+def require_parser(parameter: str = "source") -> None:
+    """Raise a `MissingExtraError` with one line if spaCy or its English pipeline is not installed.
+
+    ``parameter`` is the name of the parameter with which another source is chosen.
+    """
     if missing := missing_packages("augment"):
         raise MissingExtraError(
             f"not installed: {', '.join(missing)} (needed by the source rules); run pip install 'paraqd[augment]' and "
-            f"{INSTALL_PIPELINE}, or choose another source with {named('source')}"
+            f"{INSTALL_PIPELINE}, or choose another source with {named(parameter, 'MODEL')}"
         )
+
+
+def _go_on() -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
 class RuleSource:
     """The source that rewrites questions with rules.
+
+    ``check`` is called before each text that is tried. An exception that it raises ends the work.
 
     >>> source = RuleSource()
     >>> source.name, "exam" in source.styles
@@ -93,6 +102,7 @@ class RuleSource:
 
     resources: Resources = field(default_factory=lambda: build_resources(ResourceSpec()), compare=False, repr=False)
     name: str = "rules"
+    check: Callable[[], None] = field(default=_go_on, compare=False, repr=False)
 
     @property
     def identity(self) -> str:
@@ -121,6 +131,7 @@ class RuleSource:
             for number in range(share * _TRIES):
                 if len(found) >= wanted:
                     break
+                self.check()
                 rng = derive_rng(seed, question.id, f"{self.name}/{style}/{number}")
                 made = self._chain(problem, STYLES[style], rng)
                 if made is not None and made[0] not in found and not is_clumsy(problem.text, made[0]):

@@ -48,14 +48,28 @@ def decide(
     def work(connection: Connection) -> dict[str, Any]:
         row = find_project(connection, project, lock=True)
         if _step_of(connection, project, reviewer, request) is None:
-            where = and_(pairs.c.project == project, pairs.c.n == n)
-            if not _record(connection, row, reviewer, where, decision, note, always=True, request=request):
-                raise NotFound(f"The project has no pair {n}.")
-            release = where & (pairs.c.claimed_by == reviewer)
-            connection.execute(update(pairs).where(release).values(claimed_by=None, claimed_until=None))
+            record_decision(connection, row, reviewer, n, decision, note, request=request)
         return {"pair": one_pair(connection, row, n, reviewer), **step_counts(connection, project, reviewer)}
 
     return database.write(work)
+
+
+def record_decision(
+    connection: Connection,
+    project: Row[Any],
+    reviewer: str,
+    n: int,
+    decision: str,
+    note: str | None = None,
+    *,
+    request: str | None = None,
+) -> None:
+    """Record a decision, as `decide` does, in a transaction that has locked the project."""
+    where = and_(pairs.c.project == project.id, pairs.c.n == n)
+    if not _record(connection, project, reviewer, where, decision, note, always=True, request=request):
+        raise NotFound(f"The project has no pair {n}.")
+    release = where & (pairs.c.claimed_by == reviewer)
+    connection.execute(update(pairs).where(release).values(claimed_by=None, claimed_until=None))
 
 
 def decide_all(

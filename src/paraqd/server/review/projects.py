@@ -171,7 +171,7 @@ def _prepared(project: str, rows: Sequence[SourceRow], folding: _Folding) -> dic
             n = folding.numbers.get(key)
             if n is None:
                 n = folding.numbers[key] = len(folding.numbers) + 1
-                made["pairs"].append(_new_pair(project, n, key, pair, row.line))
+                made["pairs"].append(new_pair(project, n, key, pair, row.line))
             elif pair.id:
                 folding.ids.setdefault(n, []).append(pair.id)
             folding.counts[n] += 1
@@ -190,7 +190,8 @@ def _prepared(project: str, rows: Sequence[SourceRow], folding: _Folding) -> dic
     return made
 
 
-def _new_pair(project: str, n: int, key: str, pair: NewPair, line: int) -> dict[str, Any]:
+def new_pair(project: str, n: int, key: str, pair: NewPair, line: int) -> dict[str, Any]:
+    """Return the row of a pair that is neither scored nor decided."""
     return {
         "project": project,
         "n": n,

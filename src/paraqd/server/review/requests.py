@@ -126,6 +126,13 @@ class DecisionBody(_Body):
     request: RequestKey | None = None
 
 
+class ParaphraseBody(_Body):
+    """A paraphrase to add to a project."""
+
+    pair: Annotated[int, Field(ge=1, le=MOST_PAIRS, description="A pair with the question of the paraphrase.")]
+    paraphrase: Clean
+
+
 class BulkBody(_Body):
     """A decision on all pairs that a filter matches."""
 

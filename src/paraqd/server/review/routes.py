@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from paraqd.data.formats import TableError
 from paraqd.server.errors import InvalidInput
-from paraqd.server.review import decisions, exports, imports, pairs, projects, statistics
+from paraqd.server.review import added_pairs, decisions, exports, imports, pairs, projects, statistics
 from paraqd.server.review.errors import BadRequest, sentence
 from paraqd.server.review.filters import Filter
 from paraqd.server.review.lifespan import Review
@@ -31,12 +31,14 @@ from paraqd.server.review.requests import (
     DecisionBody,
     NextBody,
     PairNumber,
+    ParaphraseBody,
     ProjectBody,
     ProjectId,
     query_filter,
     reader,
     writer,
 )
+from paraqd.text_check import text_problem
 
 review_router = APIRouter(prefix="/v1/projects", tags=["review"])
 Reader = Annotated[str, Depends(reader)]
@@ -166,6 +168,19 @@ def list_pairs(
 ) -> dict[str, Any]:
     """Return some of the pairs that a filter matches."""
     return pairs.list_pairs(server.database, project, chosen, me, offset=offset, limit=limit)
+
+
+@review_router.post("/{project}/pairs")
+def add_paraphrase(
+    request: Request, server: Server, me: Writer, project: ProjectId, body: ParaphraseBody
+) -> dict[str, Any]:
+    """Add a paraphrase of the question of a pair, and accept it in this reviewer's name, as one step."""
+    longest = request.app.state.settings.max_text
+    if problem := text_problem(body.paraphrase, "paraphrase", longest=longest, unicode=True):
+        raise InvalidInput(f"{problem[:1].upper()}{problem[1:]}.")
+    answer = added_pairs.add_paraphrase(server.database, project, me, body.pair, body.paraphrase)
+    server.wake()
+    return answer
 
 
 @review_router.get("/{project}/pairs/{n}")

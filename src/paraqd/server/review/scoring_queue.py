@@ -13,7 +13,7 @@ import secrets
 import socket
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, and_, bindparam, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select, update
 
 from paraqd.scoring.verdict import Verdict
 from paraqd.server.review.database import Database
@@ -90,8 +90,8 @@ def give_leases_back(database: Database, holder: str) -> None:
 
 def next_slice(database: Database, project: str, size: int) -> list[tuple[int, str, str]]:
     """Return the number, the question and the paraphrase of the first pairs that are not scored."""
-    unscored = and_(pairs.c.project == project, pairs.c.score.is_(None), pairs.c.error.is_(None))
-    query = select(pairs.c.n, pairs.c.question, pairs.c.paraphrase).where(unscored).order_by(pairs.c.n).limit(size)
+    query = select(pairs.c.n, pairs.c.question, pairs.c.paraphrase).where(_unscored(project))
+    query = query.order_by(pairs.c.n).limit(size)
     with database.reading() as connection:
         return [(row.n, row.question, row.paraphrase) for row in connection.execute(query)]
 
@@ -153,10 +153,20 @@ def _store_verdicts(connection: Connection, project: str, verdicts: Sequence[tup
 
 
 def finish_project(database: Database, project: str, holder: str, error: str | None = None) -> None:
-    """Mark a project as ready, or as failed if there is an error."""
+    """Mark a project as ready, or as failed if there is an error. A project that got a new pair stays as it is."""
     where = and_(projects.c.id == project, projects.c.leased_by == holder, projects.c.state == SCORING)
     values = {"state": FAILED if error else READY, "error": error, "leased_by": None, "leased_until": None}
-    database.write(lambda connection: connection.execute(update(projects).where(where).values(values)))
+
+    def work(connection: Connection) -> None:
+        connection.execute(select(projects.c.id).where(where).with_for_update())  # whoever adds pairs waits
+        if error or not connection.execute(select(pairs.c.n).where(_unscored(project)).limit(1)).first():
+            connection.execute(update(projects).where(where).values(values))
+
+    database.write(work)
+
+
+def _unscored(project: str) -> ColumnElement[bool]:
+    return and_(pairs.c.project == project, pairs.c.score.is_(None), pairs.c.error.is_(None))
 
 
 def _model(signature: str) -> str:

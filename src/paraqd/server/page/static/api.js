@@ -39,14 +39,15 @@ export function newKey() {
 
 export const reviewerName = () => recall("reviewer", "");
 
-async function send(method, path, { json, form, reviewer, timeout = 30_000 } = {}) {
+async function send(method, path, { json, form, reviewer, signal, timeout = 30_000 } = {}) {
   const headers = { Accept: "application/json" };
   const name = reviewer ?? reviewerName();
   if (name) headers["X-Reviewer"] = encodeURIComponent(name);
   if (json !== undefined) headers["Content-Type"] = "application/json";
+  const limit = AbortSignal.timeout(timeout);
   const body = json !== undefined ? JSON.stringify(json) : form;
   try {
-    return await fetch(path, { method, headers, body, signal: AbortSignal.timeout(timeout), credentials: "same-origin" });
+    return await fetch(path, { method, headers, body, signal: signal ? AbortSignal.any([signal, limit]) : limit, credentials: "same-origin" });
   } catch {
     throw new Unreachable();
   }
@@ -78,6 +79,8 @@ const LONG = { timeout: 300_000 };
 export const api = {
   login: (key) => request("POST", "v1/login", { json: { key } }),
   logout: () => request("POST", "v1/logout"),
+  model: () => request("GET", "v1/model"),
+  paraphrase: (wanted, signal) => request("POST", "v1/paraphrase", { json: wanted, signal, timeout: 120_000 }),
   projects: () => request("GET", "v1/projects").then((answer) => answer.projects),
   create: (project) => request("POST", "v1/projects", { json: project, ...LONG }),
   upload: (form) => request("POST", "v1/projects/upload", { form, ...LONG }),
@@ -86,6 +89,7 @@ export const api = {
   remove: (id) => request("DELETE", of(id)),
   pairs: (id, filter, offset, limit) => request("GET", `${of(id)}/pairs${query({ ...filter, offset, limit })}`),
   pair: (id, n) => request("GET", `${of(id)}/pairs/${n}`),
+  addParaphrase: (id, pair, paraphrase) => request("POST", `${of(id)}/pairs`, { json: { pair, paraphrase } }),
   next: (id, filter, after) => request("POST", `${of(id)}/next`, { json: { filter, after }, timeout: 5_000 }),
   decide: (id, decision, reviewer) => request("POST", `${of(id)}/decisions`, { json: decision, reviewer, timeout: 10_000 }),
   decideAll: (id, body) => request("POST", `${of(id)}/decisions/bulk`, { json: body, ...LONG }),

@@ -12,6 +12,7 @@ export const KEYS = [
   ["y", "Redo it (also Shift + U)"],
   ["n", "Write a note"],
   ["d", "Show or hide the differing words"],
+  ["p", "Suggest paraphrases of the question"],
   ["/", "Search"],
   ["?", "Show this list"],
 ];

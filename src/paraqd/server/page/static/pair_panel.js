@@ -11,7 +11,7 @@ export const claimant = (pair) => (pair.claimed_by && pair.claimed_by !== review
 const VOTES = { accept: "accepted", reject: "rejected" };
 
 export class PairPanel {
-  /** `on` has the functions decide(decision), skip(), previous(), undo(), redo(), saveNote(), back(). */
+  /** `on` has the functions decide(decision), skip(), previous(), undo(), redo(), saveNote(), suggest(), back(). */
   constructor(on) {
     this.on = on;
     this.pair = null;
@@ -35,6 +35,7 @@ export class PairPanel {
       h("section", { "aria-labelledby": "paraphrase-title" }, h("h3", { id: "paraphrase-title" }, "Paraphrase"), this.paraphrase),
       h("label", { class: "switch" }, this.diffSwitch, h("span", {}, "Differing words"), h("kbd", { "aria-hidden": "true" }, "D")),
     );
+    this.suggest = button("Suggest paraphrases", { key: "p", kind: "quiet small suggest", hidden: true, onclick: () => on.suggest() });
     this.why = h("section", { class: "why", "aria-labelledby": "why-title" });
     this.people = h("section", { class: "people", "aria-labelledby": "people-title" });
     this.note = h("textarea", {
@@ -52,7 +53,7 @@ export class PairPanel {
     this.body = h(
       "div",
       { class: "pair-body" },
-      this.claim, this.texts, this.why, this.people,
+      this.claim, this.texts, this.suggest, this.why, this.people,
       h("div", { class: "note field" }, h("label", { for: "note", class: "field-name" }, "Note ", h("kbd", { "aria-hidden": "true" }, "N")), this.note, this.noteHint),
     );
     this.accept = button("Accept", { key: "a", symbol: "accept", kind: "accept", onclick: () => on.decide("accept") });

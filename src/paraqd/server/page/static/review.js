@@ -14,6 +14,7 @@ import { PairPanel, claimant } from "./pair_panel.js";
 import { askDecideAll, showHelp } from "./project_dialogs.js";
 import { ScoringBar, emptyMessage } from "./scoring_bar.js";
 import { ThresholdPanel } from "./threshold_panel.js";
+import { showSuggestions } from "./suggestions.js";
 import { boundsFor } from "./trial.js";
 import { count, plural } from "./words.js";
 
@@ -45,6 +46,7 @@ export class Review {
       undo: () => this.step("undo"),
       redo: () => this.step("redo"),
       saveNote: () => this.saveNote(),
+      suggest: () => this.suggestParaphrases(),
       back: () => this.toList(),
     });
     this.build();
@@ -65,7 +67,7 @@ export class Review {
 
   async begin() {
     if (!reviewerName()) void knownName().then(() => this.firstPair());
-    await Promise.all([this.showView(), this.refreshScores()]).catch(warn);
+    await Promise.all([this.showView(), this.refreshScores(), this.offerSuggestions()]).catch(warn);
     void this.watch();
   }
 
@@ -103,6 +105,7 @@ export class Review {
       y: () => this.step("redo"),
       d: () => this.panel.setDiff(!this.panel.diff),
       n: () => this.panel.pair && this.panel.note.focus(),
+      p: () => this.suggestParaphrases(),
       "/": () => this.filters.search.focus(),
       "?": () => showHelp(),
     });
@@ -361,6 +364,28 @@ export class Review {
     await this.refresh();
     const { pair } = this.panel;
     if (pair) this.replacePair(this.current(await api.pair(this.id, pair.n)));
+  }
+
+  // --- suggestions ------------------------------------------------------------------------------------------------
+
+  /** Show the button if this server writes paraphrases. */
+  async offerSuggestions() {
+    this.panel.suggest.hidden = !(await api.model()).max_paraphrases;
+  }
+
+  async suggestParaphrases() {
+    const { pair } = this.panel;
+    if (!pair || this.panel.suggest.hidden) return;
+    await showSuggestions(pair, (text) => this.useSuggestion(pair, text));
+  }
+
+  /** Add a suggestion to the project, and return what was done; null if nobody gave a name. */
+  async useSuggestion(pair, text) {
+    if (!(await knownName())) return null;
+    const answer = await api.addParaphrase(this.id, pair.n, text);
+    this.setSteps(answer);
+    this.refreshSoon();
+    return answer.new ? `Added as pair ${count(answer.pair.n)}. You accepted it.` : `The project has it already: pair ${count(answer.pair.n)}.`;
   }
 
   setSteps({ undo, redo }) {
