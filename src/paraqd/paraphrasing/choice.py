@@ -8,6 +8,7 @@ Goldstein, 1998) or from a Pareto front.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -65,6 +66,10 @@ class _Option:
     far: float  # the distance from the question
     near: float = 1.0  # the distance from the nearest text that was chosen before
 
+    @property
+    def style(self) -> str:
+        return self.judged.candidate.style
+
 
 Pick = Callable[[Sequence[_Option]], _Option]
 
@@ -79,6 +84,8 @@ def choose(
     faithfulness: float = 0.5,
 ) -> list[Judged]:
     """Choose up to ``n`` valid candidates, the best first.
+
+    If the candidates are in several styles, each choice is made among those of the styles that were chosen least often.
 
     Parameters
     ----------
@@ -116,9 +123,12 @@ def choose(
     ]
     pick = _pareto if method == "pareto" else _marginal(faithfulness)
     chosen: list[Judged] = []
+    used: Counter[str] = Counter()
     while left and len(chosen) < n:
-        best = pick(left)
+        least = min(used[each.style] for each in left)
+        best = pick([each for each in left if used[each.style] == least])
         chosen.append(best.judged)
+        used[best.style] += 1
         left = [each for each in left if each is not best and best.wording.overlap(each.wording) <= limits.others]
         for each in left:
             each.near = min(each.near, best.wording.distance(each.wording))

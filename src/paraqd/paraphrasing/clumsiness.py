@@ -40,10 +40,12 @@ _LOOSE_MARK = re.compile(r"(?<=\S)\s+([;?!]|[,.](?!\s*\d))(?=\s|$)")
 # *what are the current's speed*: what belongs to somebody, up to a mark or a preposition
 _OWNED = re.compile(
     r"\bwhat (?:are|were) (?:[\w-]+ ){0,3}[\w-]+['’]s ([\w-]+(?: [\w-]+)*?)"
-    r"(?= (?:and|or|in|of|for|at|on|by|per|to|from|with|after|before|if|when|given|as)\b|[?.,;:]|$)(?! (?:and|or)\b)",
+    r"(?= (?:in|of|for|at|on|by|per|to|from|with|after|before|if|when|given|as)\b|[?.,;:]|$)",
     re.I,
 )
-_PLURAL = re.compile(r"(?:s|children|people|men|feet|teeth|mice|geese|dice|data|fish|sheep|radii|vertices)$", re.I)
+_PLURAL = re.compile(
+    r" and |(?:s|children|people|men|feet|teeth|mice|geese|dice|data|fish|sheep|radii|vertices)$", re.I
+)
 
 
 def ended(question: str, text: str) -> str:
