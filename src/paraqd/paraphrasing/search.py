@@ -70,8 +70,8 @@ def anneal(
     seed, run : int
         The seed, and the number of the run. Runs with different numbers have independent random numbers.
     style : str
-        The wanted style. The last step writes the best text in this style, because a source may frame a text in a style
-        each time that it is asked.
+        The wanted style. Only the last step writes in this style, because a source may frame a text each time it is
+        asked. It rewrites the best text, or the question if the best text does not suit the style.
 
     """
     rng = derive_rng(seed, question.id, f"anneal/{run}")
@@ -90,7 +90,9 @@ def anneal(
             best = new
     if not style:
         return best
-    return _next(question, best, source, score, seed=_seed(seed, question, run, free), styles=[style])
+    last = _seed(seed, question, run, free)
+    styled = (_next(question, start, source, score, seed=last, styles=[style]) for start in (best, None))
+    return next((each for each in styled if each is not None), None)
 
 
 def _next(
