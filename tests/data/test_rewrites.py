@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+
 import pytest
 
-from paraqd.data.datasets import written_split
-from paraqd.data.rewrites import rewrites_of_problems, rewrites_of_written, style_of, word_overlap
+from paraqd.data import rewrites
+from paraqd.data.datasets import dataset, written_split
+from paraqd.data.rewrites import (
+    held_out_questions,
+    rewrites_of_problems,
+    rewrites_of_written,
+    style_of,
+    styled_rewrites,
+)
 from paraqd.data.synthetic import InvalidParaphrase, SyntheticProblem
 from paraqd.generators.styles import STYLES
 
@@ -60,6 +70,52 @@ def test_the_style_follows_from_theme_and_length(theme, text, style):
     assert style_of(theme, QUESTION, text) == style
 
 
-def test_word_overlap_ignores_case_and_order():
-    assert word_overlap("Tom has 5 pens", "5 pens has tom") == 1
-    assert word_overlap("a b", "c d") == 0
+def test_marks_make_no_difference_to_what_is_a_near_copy():
+    copy = 'Maya had 48 "stickers", and gave 15 (to her brother). How many: "stickers" does she have, now?'
+    assert list(rewrites_of_problems([SyntheticProblem("sport-1", QUESTION, (copy,), ())])) == []
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A data folder in which each kind of held-out question has a near twin in the training text."""
+    monkeypatch.setattr(rewrites, "synthetic_problems", lambda _, *, name="synthetic": made[name])
+    other = "There are several ways to say so: what is it then, and which size has it?"
+    problems = [
+        SyntheticProblem(
+            f"sport-{n}", f"Mia has {n} green pears and eats two of them. How many are left?", (other,), ()
+        )
+        for n in range(60)
+    ]
+    bakers = SyntheticProblem(
+        "sport-70", "Two bakers sell 700 loaves and keep the rest. How many loaves?", (other,), ()
+    )
+    trams = SyntheticProblem("sport-80", "Seven trams leave the depot at 8 in the morning. When?", (other,), ())
+    free = SyntheticProblem("sport-90", "A lamp costs $9. What do 4 lamps cost?", (other,), ())
+    made = {"synthetic": problems, "styles": [bakers, trams, free]}
+    held_out = next(name for n in range(99) if written_split(name := f"w{n}") == "validation")
+    used = next(name for n in range(99) if written_split(name := f"w{n}") == "train")
+    written = [
+        {"id": held_out, "question": "Two bakers sell 300 loaves and keep the rest. How many loaves?"},
+        {"id": used, "question": "Rob digs 3 holes. How many hours does Rob need?"},
+    ]
+    forms = {"heavy_valid": other, "moderate_valid": other}
+    questions = [
+        {"id": f"q{n}", "question": f"Seven trams leave the depot at {n} in the morning. When?", "skeleton": f"s{n}"}
+        for n in range(20)
+    ]
+    for name, rows in (("written_pairs", [row | forms for row in written]), ("questions", questions)):
+        file = tmp_path / dataset(name).files[0].name
+        with gzip.open(file, "wt", encoding="utf-8") as stream:
+            stream.writelines(json.dumps(row) + "\n" for row in rows)
+    return tmp_path
+
+
+def test_near_twins_of_held_out_questions_are_left_out(folder):
+    held_out = held_out_questions(folder)
+    for start in ("Mia has", "Two bakers sell 300", "Seven trams"):
+        assert any(text.startswith(start) for text in held_out)
+    assert not any(text.startswith("Rob") for text in held_out)
+    assert {each.question for each in styled_rewrites(folder)} == {
+        "Rob digs 3 holes. How many hours does Rob need?",
+        "A lamp costs $9. What do 4 lamps cost?",
+    }

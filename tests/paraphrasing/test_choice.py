@@ -1,10 +1,14 @@
 """The gate comes first; then the choice keeps the limits and prefers texts that are far apart."""
 
+import random
+from collections import Counter
+
 import pytest
 
 from paraqd.errors import ArgumentError
-from paraqd.paraphrasing.choice import Judged, Limits, choose, why_few
-from paraqd.paraphrasing.distance import overlap
+from paraqd.paraphrasing import distance
+from paraqd.paraphrasing.choice import Judged, Limits, _beats, _front, choose, why_few
+from paraqd.paraphrasing.distance import overlap, words
 from paraqd.paraphrasing.sources.base import Candidate
 from paraqd.scoring.verdict import Verdict
 
@@ -48,6 +52,48 @@ def test_the_weight_of_the_score_decides_between_a_safe_and_a_distant_text():
 def test_a_candidate_that_another_beats_in_every_respect_is_not_the_first_of_a_pareto_choice():
     worse = judged(NEAR, 0.6)
     assert choose(QUESTION, [worse, judged(FAR)], 1, method="pareto", limits=Limits(question=1.0))[0].text == FAR
+
+
+@pytest.mark.parametrize("method", ["mmr", "pareto"])
+def test_the_styles_take_turns(method):
+    made = [
+        Judged(
+            Candidate(f"Tom owns {n} pens, {n + 1} caps and {n + 2} cups.", "test", style), Verdict(score, True, (), "")
+        )
+        for style, score, first in (("exam", 0.99, 0), ("plain", 0.6, 50))
+        for n in range(first, first + 12, 3)
+    ]
+    chosen = choose(QUESTION, made, 4, method=method)
+    assert sorted(each.candidate.style for each in chosen) == ["exam", "exam", "plain", "plain"]
+
+
+def test_the_second_choice_is_the_text_farthest_from_the_first():
+    twin = FAR.replace("Find the number of", "Count all the")
+    for texts in ([FAR, twin, OTHER], [FAR, OTHER, twin]):
+        chosen = choose(QUESTION, map(judged, texts), 3, faithfulness=0.0, limits=Limits(others=1.0))
+        assert [each.text for each in chosen] == [FAR, OTHER, twin]
+
+
+@pytest.mark.parametrize("method", ["mmr", "pareto"])
+def test_each_text_is_split_into_words_once(monkeypatch, method):
+    split = Counter()
+
+    def counting(text):
+        split[text] += 1
+        return words(text)
+
+    monkeypatch.setattr(distance, "words", counting)
+    texts = [f"Tom owns {n} pens, {n + 1} caps and {n + 2} cups. Count them." for n in range(0, 120, 3)]
+    chosen = choose(QUESTION, map(judged, texts), 20, method=method)
+    assert len(chosen) == 20
+    assert split == Counter([QUESTION, *texts])
+
+
+def test_a_pareto_front_has_what_nothing_beats():
+    rng = random.Random(1)
+    values = [tuple(rng.randint(0, 4) for _ in range(3)) for _ in range(60)]
+    unbeaten = [number for number, value in enumerate(values) if not any(_beats(other, value) for other in values)]
+    assert _front(values) == unbeaten
 
 
 def test_limits_and_methods_are_checked():

@@ -40,6 +40,21 @@ def test_what_the_question_itself_says_is_not_clumsy():
     assert not is_clumsy(question, "At this pace, you have to find out how many pens she needs.")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What are the current's speed?",
+        "If it rains, what are Ann's average speed in km per hour?",
+        "What were the boat’s speed, given that Ann rows?",
+    ],
+)
+def test_a_verb_that_does_not_agree_with_its_noun_is_clumsy(text):
+    assert is_clumsy(QUESTION, text)
+    assert not is_clumsy(text, text)
+    assert not is_clumsy(QUESTION, text.replace("speed", "speeds"))
+    assert not is_clumsy(QUESTION, text.replace("speed", "height and speed"))
+
+
 def test_a_rate_that_two_clauses_share_is_not_taken_from_one_of_them():
     question = "Jen makes 3 shirts, and Kay makes 5 hats per day. How many things do they make?"
     assert is_clumsy(question, "3 shirts are made by Jen. Kay makes 5 hats per day. How many things do they make?")
@@ -52,6 +67,12 @@ def test_a_rate_that_two_clauses_share_is_not_taken_from_one_of_them():
         ("Find out how many pens there are", "Find out how many pens there are."),
         ("How many are there? (Ann has 12.)", "How many are there? (Ann has 12.)"),
         ("The number is:", "The number is:"),
+        (
+            "Find the number of pens that Ann has , given that she buys 12 .",
+            "Find the number of pens that Ann has, given that she buys 12.",
+        ),
+        ("How many pens ? Ann has 2 . 5 or 1 , 000 .", "How many pens? Ann has 2 . 5 or 1 , 000."),
+        ("The ratio is 3 : 4. What is it ?", "The ratio is 3 : 4. What is it?"),
         ("What is the number? Show your working.", "What is the number? Show your working."),
         ("Find the number. Ann has 12 pens, which is a lot.", "Find the number. Ann has 12 pens, which is a lot."),
     ],

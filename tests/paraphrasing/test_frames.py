@@ -9,6 +9,7 @@ from paraqd.paraphrasing.frames import (
     completed,
     given_that,
     has_options,
+    joined,
     question_first,
     split_condition,
     straight_request,
@@ -77,4 +78,19 @@ def test_every_frame_keeps_the_quantities_and_the_letter_case(frame):
 def test_problems_with_lists_are_recognised():
     assert has_options(read("Which of the following must be odd? I. xy II. x + y"))
     assert not has_options(read("I have 2 pens. How many do I have?"))
+    assert has_options(read("Prices:\npen $3\nbook $5\nWhat do both cost?"))
+    assert has_options(read("Which one is odd?\na) 3\nb) 4"))
+    assert has_options(read("Ann has 2 pens.\n\nHow many pens does she have?"))
     assert not has_options(read("The following day he buys 2 pens. How many does he have?"))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", " \n "])
+def test_a_line_break_between_sentences_does_not_make_a_list(end):
+    text = f"Ann has 2 pens.{end}$3 buys another pen.{end}How many pens does she have?"
+    assert not has_options(read(text))
+    assert joined(text) == "Ann has 2 pens. $3 buys another pen. How many pens does she have?"
+
+
+def test_a_line_break_in_a_long_line_does_not_make_a_list():
+    text = "Ann has 2 pens in a box that she keeps under\nher bed. How many pens does she have?"
+    assert not has_options(read(text))

@@ -1,16 +1,55 @@
 """Paraphrases pass the gate, differ, and say where they come from."""
 
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import pytest
 
 import paraqd
 from paraqd.errors import ArgumentError
 from paraqd.operators.apply import Question
+from paraqd.parameters import as_options
+from paraqd.paraphrasing.choice import Limits
 from paraqd.paraphrasing.distance import overlap
 from paraqd.paraphrasing.paraphraser import Settings, paraphrase_questions
+from paraqd.paraphrasing.sources.base import Candidate, Found
+from paraqd.paraphrasing.sources.endpoint import EndpointSource
 
 QUESTION = "Meera buys 12 kg of rice at $3 per kg and 5 kg of sugar at $2 per kg. How much money does she spend in all?"
+
+RIDE = "Asha cycles 3 km in 12 minutes. What is her speed in km per hour?"
+MENDED = "It takes Asha 12 minutes to ride 3 km on her bike. Work out her speed in km per hour."
+STEPS = (
+    "In 12 minutes, Asha cycles 3 km. Find her speed in km per hour.",
+    "Riding her bike, Asha covers a distance of three km in twelve minutes. How many km per hour is that?",
+)
+
+
+@dataclass(frozen=True)
+class Stepwise:
+    """A source that reaches its second text only by rewriting its first."""
+
+    name: str = "stepwise"
+    identity: str = "stepwise"
+
+    def candidates(self, questions, *, count, seed, styles=()):
+        del count, seed, styles
+        return [Found((Candidate(STEPS[each.text in STEPS], self.name),)) for each in questions]
+
+
+@dataclass(frozen=True)
+class Doubtful:
+    """A source that writes with rules, but at first only texts that the scorer calls invalid."""
+
+    rules: Any
+    name: str = "doubtful"
+    identity: str = "doubtful"
+
+    def candidates(self, questions, *, count, seed, styles=()):
+        if count == 2:
+            return [Found((Candidate("How old is the moon?", self.name),)) for _ in questions]
+        return self.rules.candidates(questions, count=count, seed=seed, styles=styles)
 
 
 def test_paraphrases_are_valid_and_differ(scorer):
@@ -38,7 +77,7 @@ def test_paraphrases_do_not_depend_on_the_other_questions(scorer, rules):
 
 def test_styles_are_recorded_and_an_unknown_style_is_refused(scorer):
     found = paraqd.paraphrase(QUESTION, n=4, styles=["exam", "engaging"], scorer=scorer)
-    assert {each.style for each in found} <= {"exam", "engaging"}
+    assert {each.style for each in found} == {"exam", "engaging"}
     with pytest.raises(ArgumentError, match="cannot write in the style 'pirate': choose among plain, exam, engaging"):
         paraqd.paraphrase(QUESTION, styles=["pirate"], scorer=scorer)
 
@@ -56,6 +95,29 @@ def test_a_repaired_paraphrase_is_marked_and_counted(scorer, fixed):
     assert plain.reason == "none of 1 candidates passed the gate"
 
 
+def test_texts_that_are_mended_into_the_same_text_count_once(scorer, fixed):
+    broken = fixed(*(MENDED.replace("3 km", f"3 {unit}") for unit in ("m", "cm", "miles")))
+    [found] = paraphrase_questions([Question("q", RIDE)], broken, scorer, Settings(n=1))
+    assert found.counts == {"candidates": 3, "passed": 0, "mended": 1, "repaired": 1}
+    assert [each.text for each in found.paraphrases] == [MENDED]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_text_that_the_source_wrote_itself_is_not_called_repaired(scorer, fixed, first):
+    texts = [MENDED, MENDED.replace("3 km", "3 m")]
+    source = fixed(texts[first], texts[1 - first])
+    [found] = paraphrase_questions([Question("q", RIDE)], source, scorer, Settings(n=1))
+    assert found.counts == {"candidates": 2, "passed": 1, "mended": 0, "repaired": 0}
+    assert [(each.text, each.repaired) for each in found.paraphrases] == [(MENDED, "")]
+
+
+def test_a_text_that_is_mended_into_the_question_is_no_paraphrase(scorer, fixed):
+    source, settings = fixed(RIDE.replace("3 km", "3 m")), Settings(n=1, limits=Limits(question=1.0))
+    [found] = paraphrase_questions([Question("q", RIDE)], source, scorer, settings)
+    assert found.paraphrases == ()
+    assert found.counts["mended"] == 0
+
+
 def test_without_the_gate_the_verdict_is_still_the_scorers(scorer, fixed):
     question = "Asha cycles 3 km in 12 minutes. What is her speed in km per hour?"
     broken = fixed("It takes Asha 15 minutes to ride 3 km on her bike. Work out her speed in km per hour.")
@@ -71,9 +133,27 @@ def test_a_source_that_repeats_the_question_is_named_as_such(scorer, fixed):
 
 
 @pytest.mark.parametrize("choice", ["mmr", "pareto"])
-def test_both_choices_work_with_annealing(scorer, choice):
-    found = paraqd.paraphrase(QUESTION, n=2, choice=choice, search="anneal", scorer=scorer)
-    assert len(found) == 2
+def test_both_choices_can_choose_texts_that_only_annealing_found(scorer, choice):
+    stepwise = Stepwise()
+    settings = Settings(n=2, choice=choice)
+    [plain] = paraphrase_questions([Question("q", RIDE)], stepwise, scorer, settings)
+    [found] = paraphrase_questions([Question("q", RIDE)], stepwise, scorer, replace(settings, search="anneal"))
+    assert [each.text for each in plain.paraphrases] == [STEPS[0]]
+    assert {each.text for each in found.paraphrases} == set(STEPS)
+    assert found.counts["candidates"] == 2
+    assert all(each.valid for each in found.paraphrases)
+
+
+def test_annealing_writes_in_the_wanted_styles_by_turns(scorer, rules):
+    settings = Settings(n=2, candidates=2, styles=("exam", "engaging"), search="anneal")
+    [found] = paraphrase_questions([Question("q", QUESTION)], Doubtful(rules), scorer, settings)
+    assert {each.style for each in found.paraphrases} == {"exam", "engaging"}
+
+
+def test_annealing_is_refused_with_an_endpoint_before_any_request(scorer):
+    source = EndpointSource("http://127.0.0.1:9/v1", model="m", attempts=1)
+    with as_options(), pytest.raises(ArgumentError, match="--search anneal cannot be used with an endpoint"):
+        paraphrase_questions([Question("q", QUESTION)], source, scorer, Settings(n=1, search="anneal"))
 
 
 @pytest.mark.parametrize(

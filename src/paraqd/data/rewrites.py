@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paraqd.data.datasets import find, written_split
+from paraqd.data.datasets import DatasetError, find, load_questions, written_split
+from paraqd.data.near_twins import near_twins
+from paraqd.data.reserved_questions import reserved_questions
 from paraqd.data.synthetic import SyntheticProblem, synthetic_part, synthetic_problems
 from paraqd.data.tables import open_table
+from paraqd.reading.words import overlap
 
 # themes whose valid paraphrases are clumsy, nearly copies, or not in prose, so that nobody should learn to write them
 _SKIPPED = frozenset(
@@ -20,7 +24,7 @@ _SKIPPED = frozenset(
 _ORNATE = frozenset("elevated-language ornate-and-rare ornate-and-styled ornate-prose".split())
 _EXAM = frozenset("exam-problems exam-rewordings entrance-exam-problems formal-rewrites aptitude-tests".split())
 _SHORT, _LONG = 0.8, 1.5  # the length of a paraphrase as a multiple of the question's length
-_MOST_OVERLAP = 0.75
+_MOST_OVERLAP = 0.75  # of the words, as `reading.words.overlap` counts them
 
 
 class StyledRewrite(NamedTuple):
@@ -32,12 +36,43 @@ class StyledRewrite(NamedTuple):
 
 
 def styled_rewrites(data_dir: str | Path | None = None) -> list[StyledRewrite]:
-    """Return the valid paraphrases in the training parts of the written pairs, the synthetic text and the styles."""
+    """Return the valid paraphrases in the training parts of the written pairs, the synthetic text and the styles.
+
+    Rewrites of near twins of held-out questions are left out; see `held_out_questions`.
+    """
     problems = [problem for problem in synthetic_problems(data_dir) if synthetic_part(problem) == "train"]
-    return [
+    rewrites = [
         *rewrites_of_written(open_table(find("written_pairs", data_dir)).rows()),
         *rewrites_of_problems([*problems, *synthetic_problems(data_dir, name="styles")]),
     ]
+    return without_near_twins(rewrites, held_out_questions(data_dir))
+
+
+def held_out_questions(data_dir: str | Path | None = None) -> list[str]:
+    """Return the questions on which nothing may be trained.
+
+    These are the questions of the written pairs outside the training part, the reserved questions of the corpus, and
+    the synthetic problems for validation. Test sets are not included, because only a training recipe names them.
+    """
+    written = list(open_table(find("written_pairs", data_dir)).rows())
+    found = [str(row["question"]) for row in written if written_split(str(row["id"])) != "train"]
+    found += [each.question for each in synthetic_problems(data_dir) if synthetic_part(each) == "validation"]
+    with contextlib.suppress(DatasetError):  # if the corpus is missing, none of its questions can be reserved
+        rows = load_questions("questions", data_dir=data_dir)
+        found += [str(row["question"]) for row in reserved_questions(rows, {str(row["id"]) for row in written})]
+    return list(dict.fromkeys(found))
+
+
+def without_near_twins(rewrites: Sequence[StyledRewrite], held_out: Sequence[str]) -> list[StyledRewrite]:
+    """Return the rewrites of questions that are not near twins of held-out questions.
+
+    >>> rewrites = [StyledRewrite(text, "…", "plain") for text in ("Ann has 7 pens. How many?", "A car goes 5 km.")]
+    >>> [each.question for each in without_near_twins(rewrites, ["Ann has 12 pens, how many?"])]
+    ['A car goes 5 km.']
+    """
+    questions = list(dict.fromkeys(each.question for each in rewrites))
+    twins = dict(zip(questions, near_twins(questions, held_out), strict=True))
+    return [each for each in rewrites if not twins[each.question]]
 
 
 def rewrites_of_written(rows: Iterable[Mapping[str, Any]]) -> Iterator[StyledRewrite]:
@@ -60,6 +95,9 @@ def rewrites_of_problems(problems: Iterable[SyntheticProblem]) -> Iterator[Style
 def style_of(theme: str, question: str, text: str) -> str:
     """Return the style of a paraphrase, given the theme under which it was written.
 
+    The label ``engaging`` says only that the paraphrase is more than 1.5 times as long as the question, and ``short``
+    only that it is less than 0.8 times as long. Nobody checked that a long paraphrase is a lively one.
+
     >>> style_of("sport", "Tom ran 5 km in 1 hour. What was his speed?", "Tom's speed over 5 km in 1 hour?")
     'short'
     """
@@ -73,16 +111,6 @@ def style_of(theme: str, question: str, text: str) -> str:
     return "exam" if theme in _EXAM else "plain"
 
 
-def word_overlap(one: str, other: str) -> float:
-    """Return the share of lower-cased words that two texts have in common (the Jaccard index).
-
-    >>> word_overlap("Tom has pens", "has Tom books")
-    0.5
-    """
-    words, others = set(one.lower().split()), set(other.lower().split())
-    return len(words & others) / max(1, len(words | others))
-
-
 def _rewrite(theme: str, question: str, text: str) -> Iterator[StyledRewrite]:
-    if text.count("\n") < 2 and word_overlap(question, text) <= _MOST_OVERLAP:
+    if text.count("\n") < 2 and overlap(question, text) <= _MOST_OVERLAP:
         yield StyledRewrite(question, " ".join(text.split()), style_of(theme, question, text))

@@ -7,12 +7,14 @@ Goldstein, 1998) or from a Pareto front.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from paraqd.errors import ArgumentError
-from paraqd.paraphrasing.distance import distance, overlap
+from paraqd.paraphrasing.distance import Wording, overlap
 from paraqd.paraphrasing.sources.base import Candidate
 from paraqd.scoring.verdict import Verdict
 
@@ -53,7 +55,23 @@ class Limits:
 
 LIMITS = Limits()
 _FAR = 0.5  # a distance beyond this counts no more, so that plain texts are not beaten by contorted ones
-Pick = Callable[[str, Sequence[Judged], Sequence[Judged]], Judged]
+
+
+@dataclass(slots=True)
+class _Option:
+    """A candidate that can still be chosen, with its distances. Each text is split into words only once."""
+
+    judged: Judged
+    wording: Wording
+    far: float  # the distance from the question
+    near: float = 1.0  # the distance from the nearest text that was chosen before
+
+    @property
+    def style(self) -> str:
+        return self.judged.candidate.style
+
+
+Pick = Callable[[Sequence[_Option]], _Option]
 
 
 def choose(
@@ -66,6 +84,8 @@ def choose(
     faithfulness: float = 0.5,
 ) -> list[Judged]:
     """Choose up to ``n`` valid candidates, the best first.
+
+    If the candidates are in several styles, each choice is made among those of the styles that were chosen least often.
 
     Parameters
     ----------
@@ -94,48 +114,64 @@ def choose(
     """
     if method not in METHODS:
         raise ArgumentError(f"unknown method of choice {method!r}: choose {' or '.join(METHODS)}")
-    left = [each for each in judged if each.verdict.valid and 0 < overlap(question, each.text) <= limits.question]
+    asked = Wording.of(question)
+    wordings = ((each, Wording.of(each.text)) for each in judged if each.verdict.valid)
+    left = [
+        _Option(each, wording, asked.distance(wording))
+        for each, wording in wordings
+        if 0 < asked.overlap(wording) <= limits.question
+    ]
     pick = _pareto if method == "pareto" else _marginal(faithfulness)
     chosen: list[Judged] = []
+    used: Counter[str] = Counter()
     while left and len(chosen) < n:
-        best = pick(question, left, chosen)
-        chosen.append(best)
-        left = [each for each in left if each is not best and overlap(best.text, each.text) <= limits.others]
+        least = min(used[each.style] for each in left)
+        best = pick([each for each in left if used[each.style] == least])
+        chosen.append(best.judged)
+        used[best.style] += 1
+        left = [each for each in left if each is not best and best.wording.overlap(each.wording) <= limits.others]
+        for each in left:
+            each.near = min(each.near, best.wording.distance(each.wording))
     return chosen
 
 
 def _marginal(faithfulness: float) -> Pick:
     """Return the pick by maximal marginal relevance."""
 
-    def pick(question: str, left: Sequence[Judged], chosen: Sequence[Judged]) -> Judged:
-        def worth(each: Judged) -> tuple[float, int]:
-            near = min((distance(each.text, other.text) for other in chosen), default=1.0)
-            apart = min(distance(question, each.text), near, _FAR)
-            worth = faithfulness * each.verdict.score + (1 - faithfulness) * apart
-            return round(worth, 2), -len(each.candidate.edits)
+    def worth(each: _Option) -> tuple[float, int]:
+        apart = min(each.far, each.near, _FAR)
+        worth = faithfulness * each.judged.verdict.score + (1 - faithfulness) * apart
+        return round(worth, 2), -len(each.judged.candidate.edits)
 
-        return max(left, key=worth)  # the first of several with the same worth
-
-    return pick
+    return lambda left: max(left, key=worth)  # the first of several with the same worth
 
 
-def _pareto(question: str, left: Sequence[Judged], chosen: Sequence[Judged]) -> Judged:
+def _pareto(left: Sequence[_Option]) -> _Option:
     """Pick from the Pareto front the candidate with the largest product of its ranks' shares."""
-
-    def aims(each: Judged) -> tuple[float, float, float]:
-        near = min((distance(each.text, other.text) for other in chosen), default=1.0)
-        return each.verdict.score, distance(question, each.text), near
-
-    values = [aims(each) for each in left]
-    front = [number for number, value in enumerate(values) if not any(_beats(other, value) for other in values)]
+    values = [(each.judged.verdict.score, each.far, each.near) for each in left]
+    columns = [sorted(column) for column in zip(*values, strict=True)]
 
     def balance(number: int) -> float:
         share = 1.0
-        for aim in range(3):
-            share *= sum(other[aim] <= values[number][aim] for other in values) / len(values)
+        for column, value in zip(columns, values[number], strict=True):
+            share *= bisect_right(column, value) / len(values)
         return share
 
-    return left[max(front, key=balance)]
+    return left[max(_front(values), key=balance)]
+
+
+def _front(values: Sequence[tuple[float, ...]]) -> list[int]:
+    """Return the positions of the values that no other value beats.
+
+    >>> _front([(1, 2), (2, 1), (1, 1)])
+    [0, 1]
+    """
+    front: list[int] = []
+    for number in sorted(range(len(values)), key=lambda number: values[number], reverse=True):
+        # whatever beats a value comes before it in this order, so it is enough to look at the front
+        if not any(_beats(values[other], values[number]) for other in front):
+            front.append(number)
+    return sorted(front)
 
 
 def _beats(one: Sequence[float], two: Sequence[float]) -> bool:
@@ -144,8 +180,7 @@ def _beats(one: Sequence[float], two: Sequence[float]) -> bool:
     >>> _beats((1, 2, 3), (1, 2, 2)), _beats((1, 2, 3), (2, 1, 3))
     (True, False)
     """
-    pairs = list(zip(one, two, strict=True))
-    return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+    return one != two and all(a >= b for a, b in zip(one, two, strict=True))
 
 
 def why_few(question: str, judged: Sequence[Judged], limits: Limits, chosen: int) -> str:

@@ -35,15 +35,26 @@ _ASKED = re.compile(
     r"(?:^|[.] )(?:what|how|which|who)\b[^.,?]*$|, (?:what|how)\b[^.,?]*$", re.I
 )  # a question at the end
 _SHARED_RATE = re.compile(r"\d[^.?]* and [^.?]*\b(?:per|each|every|an?) (?:day|week|hour|month|minute|year)\b", re.I)
+# a space before a mark, except in numbers such as *2 . 5*
+_LOOSE_MARK = re.compile(r"(?<=\S)\s+([;?!]|[,.](?!\s*\d))(?=\s|$)")
+# *what are the current's speed*: what belongs to somebody, up to a mark or a preposition
+_OWNED = re.compile(
+    r"\bwhat (?:are|were) (?:[\w-]+ ){0,3}[\w-]+['’]s ([\w-]+(?: [\w-]+)*?)"
+    r"(?= (?:in|of|for|at|on|by|per|to|from|with|after|before|if|when|given|as)\b|[?.,;:]|$)",
+    re.I,
+)
+_PLURAL = re.compile(
+    r" and |(?:s|children|people|men|feet|teeth|mice|geese|dice|data|fish|sheep|radii|vertices)$", re.I
+)
 
 
 def ended(question: str, text: str) -> str:
-    """Return a text with a mark at its end if the question has one.
+    """Return a text without spaces before its marks, and with a mark at its end if the question has one.
 
     >>> ended("Ann has 2 pens. How many?", "If Ann has 2 pens, how many"), ended("How many?", "Find how many.")
     ('If Ann has 2 pens, how many?', 'Find how many.')
     """
-    text = text.rstrip()
+    text = _LOOSE_MARK.sub(r"\1", text.rstrip())
     if question.rstrip()[-1:] not in ".?!" or text[-1:] in ":=":
         return text
     asks = _ASKED.search(text.rstrip(".?"))
@@ -60,4 +71,15 @@ def is_clumsy(question: str, text: str) -> bool:
     """
     if _SHARED_RATE.search(question) and len(read(text).sentences) > len(read(question).sentences):
         return True  # *Ann makes 3 cups and Tom makes 5 jugs per day*: a split would take the rate from Ann
+    if _disagreements(text) > _disagreements(question):
+        return True
     return any(len(pattern.findall(text)) > len(pattern.findall(question)) for pattern in _CLUMSY)
+
+
+def _disagreements(text: str) -> int:
+    """Count the plural verbs with a singular noun after a possessive.
+
+    >>> _disagreements("What are the current's speed?"), _disagreements("What are Tom's speeds in km per hour?")
+    (1, 0)
+    """
+    return sum(_PLURAL.search(owned) is None for owned in _OWNED.findall(text))

@@ -1,30 +1,47 @@
-"""Measure how far two texts are from each other, in their words and in the order of their words."""
+"""Measure how far two texts are from each other, in their words and in the order of their words.
+
+`Wording` holds what the measures need of a text, so that a text that is compared with many others is split only once.
+"""
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
+from typing import NamedTuple, TypeVar
 
-_WORD = re.compile(r"[^\W_]+(?:[.,/:][^\W_]+)*(?:['’][^\W\d_]+)?")
+from paraqd.reading.words import overlap, words
+
+__all__ = ["Wording", "distance", "order_distance", "overlap", "words"]
+
+T = TypeVar("T")
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case. A number counts as a word; punctuation does not.
+class Wording(NamedTuple):
+    """The set of a text's words and the set of its pairs of neighbouring words.
 
-    >>> words("Tom's 2.5 kg, at $3!")
-    ["tom's", '2.5', 'kg', 'at', '3']
+    >>> Wording.of("Tom ran.").pairs
+    frozenset({('tom', 'ran')})
     """
-    return _WORD.findall(text.lower())
 
+    words: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
 
-def overlap(one: str, two: str) -> float:
-    """Return the Jaccard overlap of two texts' sets of words: 1 if they are the same, 0 if they share no word.
+    @classmethod
+    def of(cls, text: str) -> Wording:
+        """Return the wording of a text."""
+        found = words(text)
+        return cls(frozenset(found), frozenset(pairwise(found)))
 
-    >>> overlap("Tom has 5 pens.", "Tom owns 5 pens.")
-    0.6
-    """
-    a, b = set(words(one)), set(words(two))
-    return len(a & b) / len(a | b) if a or b else 1.0
+    def overlap(self, other: Wording) -> float:
+        """Return the overlap of words, as the function `overlap` does."""
+        return _share(self.words, other.words)
+
+    def order_distance(self, other: Wording) -> float:
+        """Return the distance in word order, as the function `order_distance` does."""
+        return 1 - _share(self.pairs, other.pairs)
+
+    def distance(self, other: Wording) -> float:
+        """Return the distance, as the function `distance` does."""
+        return (1 - self.overlap(other) + self.order_distance(other)) / 2
 
 
 def order_distance(one: str, two: str) -> float:
@@ -33,10 +50,7 @@ def order_distance(one: str, two: str) -> float:
     >>> order_distance("In May Tom ran.", "Tom ran in May.")
     0.5
     """
-    a, b = words(one), words(two)
-    pairs, others = set(pairwise(a)), set(pairwise(b))
-    union = pairs | others
-    return 1 - len(pairs & others) / len(union) if union else 0.0
+    return Wording.of(one).order_distance(Wording.of(two))
 
 
 def distance(one: str, two: str) -> float:
@@ -45,4 +59,11 @@ def distance(one: str, two: str) -> float:
     >>> distance("Tom has 5 pens.", "Tom has 5 pens.")
     0.0
     """
-    return (1 - overlap(one, two) + order_distance(one, two)) / 2
+    return Wording.of(one).distance(Wording.of(two))
+
+
+def _share(one: frozenset[T], two: frozenset[T]) -> float:
+    """Return the share of items that two sets have in common; 1 if both are empty."""
+    common = len(one & two)
+    union = len(one) + len(two) - common
+    return common / union if union else 1.0

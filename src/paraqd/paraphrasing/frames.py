@@ -95,6 +95,8 @@ _LISTS = re.compile(
     r"\(a\).*\(b\).*\(c\)|\(i\).*\(ii\)|(?:^|\s)a\).*\sb\)|\b1\) .*\b2\) |\n",
     re.I,
 )
+# a line break within prose: after the end of a sentence or after a long line, and not before a mark such as *(a)*
+_BREAK = re.compile(r"(?:(?<=[.?!,])|(?<=[^\n]{40}))[ \t\r]*\n[ \t]*(?=[\w$€£₹“])(?!(?:[a-e]|[ivx]+|\d+)[.)])", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,17 @@ def has_options(problem: Problem) -> bool:
     >>> has_options(read("Which of the following is odd? I. x II. y")), has_options(read("Ann has 2 pens. How many?"))
     (True, False)
     """
-    return _LISTS.search(problem.text) is not None or _OPEN_ENDED.search(problem.text) is not None
+    text = joined(problem.text)
+    return _LISTS.search(text) is not None or _OPEN_ENDED.search(text) is not None
+
+
+def joined(text: str) -> str:
+    r"""Replace single line breaks in prose with spaces. Blank lines and lists stay as they are.
+
+    >>> joined("Ann has 2 pens.\nHow many?"), joined("Prices:\npen 3\nbook 5")
+    ('Ann has 2 pens. How many?', 'Prices:\npen 3\nbook 5')
+    """
+    return _BREAK.sub(" ", text)
 
 
 def given_that(problem: Problem, rng: random.Random) -> str | None:

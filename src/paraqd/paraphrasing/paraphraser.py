@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from paraqd.data.tables import default_id
 from paraqd.errors import ArgumentError
 from paraqd.operators.apply import Question
+from paraqd.parameters import named
 from paraqd.paraphrasing.choice import LIMITS, METHODS, Judged, Limits, Method, choose, why_few
 from paraqd.paraphrasing.repair import repair as mend
 from paraqd.paraphrasing.search import anneal
@@ -45,7 +46,8 @@ class Settings:
     gate : bool
         Take only candidates that the scorer calls valid. Turn it off only to measure what the gate does.
     search : {"sample", "anneal"}
-        ``sample`` draws many candidates. ``anneal`` also improves texts step by step with the score as the objective.
+        ``sample`` draws many candidates. ``anneal`` also improves texts step by step with the score as the objective;
+        it cannot be used with an endpoint.
     candidates : int, optional
         The number of candidates per question (default: eight for each paraphrase).
     limits : Limits
@@ -122,7 +124,11 @@ class Paraphrase:
 
 @dataclass(frozen=True)
 class Paraphrased:
-    """The paraphrases of one question. ``reason`` says why there are fewer than wanted, or is empty."""
+    """The paraphrases of one question. ``reason`` says why there are fewer than wanted, or is empty.
+
+    ``counts`` has the number of different ``candidates``, how many of them ``passed`` the gate, how many other texts
+    were ``mended``, and how many of those passed (``repaired``).
+    """
 
     question: Question
     paraphrases: tuple[Paraphrase, ...] = ()
@@ -197,6 +203,7 @@ def paraphrase_questions(
     progress: Progress = silent,
 ) -> list[Paraphrased]:
     """Paraphrase several questions. The paraphrases of a question do not depend on the other questions."""
+    check_search(source, settings)
     written = source.candidates(questions, count=settings.count, seed=settings.seed, styles=settings.styles)
     pairs = [
         (question.text, candidate.text)
@@ -210,6 +217,20 @@ def paraphrase_questions(
         results.append(_finish(question, found, judged, source, scorer, settings))
         progress("paraphrasing", number + 1, len(questions))
     return results
+
+
+def check_search(source: CandidateSource, settings: Settings) -> None:
+    """Raise an `ArgumentError` if the search does not fit the source.
+
+    Annealing asks the source again after every step. With an endpoint, this would be a request for each step.
+    """
+    from paraqd.paraphrasing.sources.endpoint import EndpointSource
+
+    if settings.search == "anneal" and isinstance(source, EndpointSource):
+        raise ArgumentError(
+            f"{named('search', 'anneal')} cannot be used with an endpoint, because it would send many requests for "
+            f"each question: choose {named('search', 'sample')}, or rules or a model as the source"
+        )
 
 
 def _scores(scorer: PairScorer) -> Callable[[Pairs], list[Verdict]]:
@@ -234,9 +255,7 @@ def _finish(
     mended = _mended(question.text, judged, score) if settings.repair else []
     judged = [*judged, *mended]
     if settings.search == "anneal":
-        runs = (anneal(question, source, score, seed=settings.seed + run) for run in range(settings.n))
-        judged += [each for each in runs if each is not None]
-    judged = list({each.text: each for each in judged}.values())
+        judged += _annealed(question, judged, source, score, settings)
     pool = judged if settings.gate else [_passed(each) for each in judged]
     chosen = choose(question.text, pool, settings.n, method=settings.choice, limits=settings.limits)
     real = {each.text: each for each in judged}
@@ -259,20 +278,45 @@ def _finish(
 
 
 def _mended(question: str, judged: Sequence[Judged], score: Callable[[Pairs], list[Verdict]]) -> list[Judged]:
-    """Mend the candidates that can be mended, and judge them again."""
-    found = []
+    """Mend the candidates that can be mended, and judge the texts that are new."""
+    known = {_plain(each.text) for each in judged}
+    found: list[tuple[Candidate, str]] = []
     for each in judged:
         new = mend(question, each.text, each.verdict)
-        if new is not None:
-            candidate = Candidate(new[0], each.candidate.source, each.candidate.style, each.candidate.edits)
-            found.append((candidate, new[1]))
+        if new is not None and _plain(new[0]) not in known and not same_text(question, new[0]):
+            known.add(_plain(new[0]))
+            found.append((replace(each.candidate, text=new[0]), new[1]))
     verdicts = score([(question, candidate.text) for candidate, _ in found])
     return [Judged(each, verdict, kind) for (each, kind), verdict in zip(found, verdicts, strict=True)]
 
 
+def _annealed(
+    question: Question,
+    judged: Sequence[Judged],
+    source: CandidateSource,
+    score: Callable[[Pairs], list[Verdict]],
+    settings: Settings,
+) -> list[Judged]:
+    """Search once for each wanted paraphrase, in the wanted styles by turns, and return the texts that are new."""
+    styles = settings.styles or ("",)
+    known = {_plain(each.text) for each in judged}
+    found = []
+    for run in range(settings.n):
+        new = anneal(question, source, score, seed=settings.seed, run=run, style=styles[run % len(styles)])
+        if new is not None and _plain(new.text) not in known and not same_text(question.text, new.text):
+            known.add(_plain(new.text))
+            found.append(new)
+    return found
+
+
+def _plain(text: str) -> str:
+    """Return a text with single spaces, so that equal texts are recognised."""
+    return " ".join(text.split())
+
+
 def _new(question: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the distinct candidates that do not merely repeat the question."""
-    distinct = {" ".join(each.text.split()): each for each in reversed(candidates)}
+    distinct = {_plain(each.text): each for each in reversed(candidates)}
     return [each for each in reversed(distinct.values()) if each.text.strip() and not same_text(question, each.text)]
 
 

@@ -42,32 +42,78 @@ def best_of(
 
 
 def anneal(
-    question: Question, source: CandidateSource, score: Score, *, steps: int = 12, seed: int = 0
+    question: Question,
+    source: CandidateSource,
+    score: Score,
+    *,
+    steps: int = 12,
+    seed: int = 0,
+    run: int = 0,
+    style: str = "",
 ) -> Judged | None:
     """Rewrite a text again and again, and return the best text that was met (simulated annealing).
 
     In each step, the source rewrites the current text. A better text is always taken; a worse one is taken with a
     probability that falls with the loss and with the temperature, which falls from step to step. Every text is judged
     against the question, so that small faults cannot add up.
+
+    Parameters
+    ----------
+    question : Question
+        The question.
+    source : CandidateSource
+        The source that rewrites texts.
+    score : callable
+        The function that scores pairs.
+    steps : int
+        The number of steps.
+    seed, run : int
+        The seed, and the number of the run. Runs with different numbers have independent random numbers.
+    style : str
+        The wanted style. Only the last step writes in this style, because a source may frame a text each time it is
+        asked. It rewrites the best text, or the question if the best text does not suit the style.
+
     """
-    rng = derive_rng(seed, question.id, "anneal")
+    rng = derive_rng(seed, question.id, f"anneal/{run}")
     current: Judged | None = None
     best: Judged | None = None
-    for step in range(steps):
-        text = question.text if current is None else current.text
-        before = () if current is None else current.candidate.edits
-        found = source.candidates([Question(question.id, text)], count=_NEIGHBOURS, seed=seed + step)[0].candidates
-        grown = [replace(each, edits=(*before, *each.edits)) for each in found]
-        new = _best(question.text, _judge(question.text, grown, score))
+    free = steps - 1 if style else steps
+    for step in range(free):
+        new = _next(question, current, source, score, seed=_seed(seed, question, run, step))
         if new is None:
             continue
         gain = worth(question.text, new) - (worth(question.text, current) if current else -math.inf)
-        heat = _HOTTEST * (_COLDEST / _HOTTEST) ** (step / max(steps - 1, 1))
+        heat = _HOTTEST * (_COLDEST / _HOTTEST) ** (step / max(free - 1, 1))
         if gain >= 0 or rng.random() < math.exp(gain / heat):
             current = new
         if best is None or worth(question.text, new) > worth(question.text, best):
             best = new
-    return best
+    if not style:
+        return best
+    last = _seed(seed, question, run, free)
+    styled = (_next(question, start, source, score, seed=last, styles=[style]) for start in (best, None))
+    return next((each for each in styled if each is not None), None)
+
+
+def _next(
+    question: Question,
+    current: Judged | None,
+    source: CandidateSource,
+    score: Score,
+    *,
+    seed: int,
+    styles: Sequence[str] = (),
+) -> Judged | None:
+    """Return the best of a few rewrites of the current text, which is the question itself at first."""
+    text, before = (question.text, ()) if current is None else (current.text, current.candidate.edits)
+    [found] = source.candidates([Question(question.id, text)], count=_NEIGHBOURS, seed=seed, styles=styles)
+    grown = [replace(each, edits=(*before, *each.edits)) for each in found.candidates]
+    return _best(question.text, _judge(question.text, grown, score))
+
+
+def _seed(seed: int, question: Question, run: int, step: int) -> int:
+    """Return the seed for one step of one run."""
+    return derive_rng(seed, question.id, f"anneal/{run}/{step}").getrandbits(32)
 
 
 def _judge(question: str, candidates: Sequence[Candidate], score: Score) -> list[Judged]:

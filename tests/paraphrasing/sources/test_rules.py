@@ -1,5 +1,7 @@
 """Rules rewrite questions, keep their quantities, and say so when they cannot."""
 
+import re
+
 import pytest
 
 from paraqd.errors import ArgumentError
@@ -56,6 +58,23 @@ def test_a_question_that_no_rule_can_rewrite_has_a_reason(rules, text):
     [found] = rules.candidates([Question("q", text)], count=4, seed=1)
     assert found.candidates == ()
     assert found.problem.startswith("no rule can rewrite it")
+
+
+def test_a_question_with_a_line_break_is_rewritten(rules):
+    question = Question("q", "Ann has 12 pens and buys 3 more pens.\nHow many pens does she have?")
+    [found] = rules.candidates([question], count=4, seed=1)
+    assert len(found.candidates) == 4
+    assert not any("\n" in each.text for each in found.candidates)
+
+
+def test_no_text_has_a_space_before_a_mark(rules):
+    questions = [
+        Question(str(n), "Ann has 12 pens . She buys 3 more pens . Find the number of pens that Ann has .")
+        for n in range(6)
+    ]
+    texts = [each.text for found in rules.candidates(questions, count=12, seed=1) for each in found.candidates]
+    assert len(texts) > 40
+    assert not [text for text in texts if re.search(r" [,.?]", text)]
 
 
 def test_a_missing_parser_is_one_line(monkeypatch):

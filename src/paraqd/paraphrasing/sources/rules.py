@@ -15,7 +15,7 @@ from paraqd.operators.resources import ResourceSpec, build_resources, missing_pa
 from paraqd.parameters import named
 from paraqd.paraphrasing.clumsiness import ended, is_clumsy
 from paraqd.paraphrasing.distance import overlap
-from paraqd.paraphrasing.frames import FRAMES, has_options
+from paraqd.paraphrasing.frames import FRAMES, has_options, joined
 from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, shares
 from paraqd.reading import Problem, read, same_quantities
 from paraqd.reading.entities import INSTALL_PIPELINE
@@ -122,7 +122,7 @@ class RuleSource:
         return [self._found(question, count, seed, styles) for question in questions]
 
     def _found(self, question: Question, count: int, seed: int, styles: Sequence[str]) -> Found:
-        problem = read(question.text)
+        problem = read(joined(question.text))
         if has_options(problem):
             return Found(problem="no rule can rewrite it safely, because it has a list of statements or options")
         found: dict[str, Candidate] = {}
