@@ -42,7 +42,7 @@ def run_cell(cell, names):
     for line in cell.splitlines():
         done = paraqd(line.removeprefix("!"))
         assert done.returncode == 0, f"{line}\n{done.stderr}"
-        printed += done.stdout
+        printed += done.stdout + done.stderr
     return printed
 
 
@@ -179,8 +179,8 @@ def test_trl_trains_with_the_reward(tutorial, tmp_path, monkeypatch):
     tokenizer.save_pretrained(tmp_path / "model")
     # the same code with a tiny model and fewer steps
     small = code.replace("HuggingFaceTB/SmolLM2-135M-Instruct", str(tmp_path / "model"))
-    small = small.replace("max_steps=200, max_completion_length=128", "max_steps=1, max_completion_length=8")
+    small = small.replace("max_steps=200, max_completion_length=128", "max_steps=1, max_completion_length=8, use_cpu=True, bf16=False")
     assert small.count(str(tmp_path)) == small.count("max_steps=1,") == 1
     exec(compile(small, "docs/tutorial.md", "exec"), names)
     logged = names["trainer"].state.log_history[0]
-    assert logged["paraqd/accepted"] == 0
+    assert logged["paraqd/accepted"] == 0 and logged["reward"] < 0  # the model has not learned any words
