@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from paraqd import Scorer
+from paraqd.integrations.trl import make_reward
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -125,12 +126,17 @@ def test_the_spreadsheets_contain_what_the_page_says(tutorial):
     assert len(strict) == 9 and len(bank) == sum(row["score"] > 0.9 for row in strict) > 0
 
 
-def test_the_exported_model_is_a_scorer_without_torch(tutorial):
-    work, _, _ = tutorial
-    scorer = Scorer.load(work / "small", mode="encoder")
-    assert scorer.score("Tom has 5 pens. How many?", "Tom has 5 pens. How many?").score == 1
-    trained_on = {row["question"] for row in tutorial[2]["read"](work / "train.csv")}
-    assert trained_on and not trained_on & tutorial[2]["tested"]
+def test_the_model_did_not_see_the_test_questions(tutorial):
+    work, _, names = tutorial
+    learned = {row["question"] for row in names["read"](work / "train.csv")}
+    assert learned and not learned & {row["question"] for row in names["read"](work / "samples" / "pairs.csv")}
+
+
+def test_the_exported_trial_pays_for_the_wrong_number(tutorial):
+    work, _, names = tutorial
+    paid = make_reward(Scorer.load(work / "small", mode="encoder"))
+    (earned,) = paid(["Rewrite."], [names["outputs"]["wrong number"]], question=[names["question"]])
+    assert earned > 0
 
 
 def test_the_review_page_turns_new_paraphrases_into_a_reviewed_bank(tutorial, tmp_path):
@@ -179,7 +185,9 @@ def test_trl_trains_with_the_reward(tutorial, tmp_path, monkeypatch):
     tokenizer.save_pretrained(tmp_path / "model")
     # the same code with a tiny model and fewer steps
     small = code.replace("HuggingFaceTB/SmolLM2-135M-Instruct", str(tmp_path / "model"))
-    small = small.replace("max_steps=200, max_completion_length=128", "max_steps=1, max_completion_length=8, use_cpu=True, bf16=False")
+    small = small.replace(
+        "max_steps=200, max_completion_length=128", "max_steps=1, max_completion_length=8, use_cpu=True, bf16=False"
+    )
     assert small.count(str(tmp_path)) == small.count("max_steps=1,") == 1
     exec(compile(small, "docs/tutorial.md", "exec"), names)
     logged = names["trainer"].state.log_history[0]
