@@ -60,6 +60,7 @@ def tutorial(tmp_path_factory):
         patch.chdir(clone / "examples")
         patch.setenv("PATH", os.environ["PATH"])  # the notebook changes it
         patch.setattr(tempfile, "tempdir", str(clone))
+        patch.setenv("OMP_NUM_THREADS", "1")  # with other tests beside it, two threads take twice as long
         printed = {cell: run_cell(cell, names) for cell in CELLS}
     return names["work"], printed, names
 
