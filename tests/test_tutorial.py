@@ -156,9 +156,9 @@ def test_the_review_page_turns_new_paraphrases_into_a_reviewed_bank(tutorial, tm
     try:
         address = next(found[1] for text in server.stderr if (found := re.search(r"serves at (http://\S+)", text)))
         with httpx.Client(base_url=f"{address}/v1/projects", headers={"X-Reviewer": "Meera"}, timeout=30) as client:
-            columns = {"question_column": "Question", "paraphrase_columns": "paraphrase"}
-            made = client.post("/upload", files={"file": ("new.xlsx", (work / "new.xlsx").read_bytes())}, data=columns)
+            made = client.post("/upload", files={"file": ("new.xlsx", (work / "new.xlsx").read_bytes())})
             assert made.status_code == 201, made.text
+            assert made.json()["paraphrase_columns"] == ["paraphrase"] and made.json()["total"] == 12
             project = f"/{made.json()['id']}"
             deadline = time.monotonic() + 60
             while client.get(project).json()["state"] != "ready" and time.monotonic() < deadline:
