@@ -75,3 +75,7 @@ def test_the_bank_has_several_paraphrases_of_each_question():
     scorer = Scorer.load("reading")
     assert all(scorer.score(row["Question"], row["V1"]).valid for row in bank)
     assert [scorer.score(row["Question"], row["V2"]).valid for row in bank].count(False) == 3
+
+
+def test_the_questions_of_the_bank_are_also_a_file_of_their_own():
+    assert rows("bank_questions.csv") == [{"Nr": row["Nr"], "Question": row["Question"]} for row in rows("bank.csv")]
