@@ -15,7 +15,7 @@ TWO = ["Ann has 2 pens. How many?", "2 pens are with Ann. How many?"]
         '{"paraphrases": ["Ann has 2 pens. How many?", "2 pens are with Ann. How many?"]}',
         '[{"text": "Ann has 2 pens. How many?"}, {"text": "2 pens are with Ann. How many?"}]',
         "Here are 2 versions:\n\n1. Ann has 2 pens. How many?\n2. 2 pens are with Ann. How many?\n\nLet me know!",
-        '{"note": "all kept", "paraphrases": {"1": "Ann has 2 pens. How many?", "2": "2 pens are with Ann. How many?"}}',
+        '{"note": "all ok", "paraphrases": {"1": "Ann has 2 pens. How many?", "2": "2 pens are with Ann. How many?"}}',
         '{"1": "Ann has 2 pens. How many?", "2": "2 pens are with Ann. How many?"}',
         '["Ann has 2 pens. How many?", "2 pens are with Ann. How many?", "Bob has',
         'Here they are:\n[{"text": "Ann has 2 pens. How many?"}, {"text": "2 pens are with Ann. How many?"}, {"te',

@@ -88,9 +88,9 @@ def _json_texts(text: str) -> list[str] | None:
 
 
 def _begins_answer(text: str, start: int) -> bool:
-    """Return True if only remarks and headings stand before a position, which begins a line.
+    r"""Return True if only remarks and headings stand before a position, which begins a line.
 
-    >>> _begins_answer("Here are two:\\n[]", 14), _begins_answer("Ann has [2] pens.", 8)
+    >>> _begins_answer("Here are two:\n[]", 14), _begins_answer("Ann has [2] pens.", 8)
     (True, False)
     """
     *before, line = text[:start].split("\n")

@@ -25,7 +25,7 @@ def load_source(source: str, *, device: str | None = None, **endpoint: Any) -> C
 
         require_parser()
         return RuleSource()
-    if is_address(source):
+    if "://" in source:
         from paraqd.paraphrasing.sources.endpoint import EndpointSource
 
         return EndpointSource(source, **endpoint)
@@ -37,7 +37,7 @@ def load_source(source: str, *, device: str | None = None, **endpoint: Any) -> C
 def is_address(source: str) -> bool:
     """Return True if a source is the address of an endpoint.
 
-    >>> is_address("https://example.org/v1"), is_address("rules")
-    (True, False)
+    >>> is_address("https://example.org/v1"), is_address("HTTPS://example.org/v1"), is_address("rules")
+    (True, True, False)
     """
-    return source.startswith(("http://", "https://"))
+    return source.lower().startswith(("http://", "https://"))
