@@ -23,12 +23,12 @@ from paraqd.operators.apply import Question
 from paraqd.parameters import named
 from paraqd.paraphrasing.sources.answers import paraphrases_in
 from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, shares
+from paraqd.paraphrasing.sources.loading import KEY_VARIABLE
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
     import httpx
 
-KEY_VARIABLE = "PARAQD_ENDPOINT_KEY"
 _MOST_PER_REQUEST = 12  # more texts in one answer become alike
 _SEED_STEP = 1_000_003  # between the seeds of several requests for the same question and style
 _RETRIED = frozenset((408, 425, 429, 500, 502, 503, 504, 529))

@@ -1,13 +1,19 @@
-"""Find the source of candidates that a name, a folder or an address refers to."""
+"""Find the source of candidates that a name, a folder or an address refers to.
+
+The command line imports this module for its help, so it imports little.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraqd.errors import ArgumentError
-from paraqd.paraphrasing.sources.base import CandidateSource
+
+if TYPE_CHECKING:
+    from paraqd.paraphrasing.sources.base import CandidateSource
 
 RULES = "rules"
+KEY_VARIABLE = "PARAQD_ENDPOINT_KEY"  # the environment variable with the key of an endpoint
 
 
 def load_source(source: str, *, device: str | None = None, **endpoint: Any) -> CandidateSource:
