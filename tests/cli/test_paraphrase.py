@@ -4,10 +4,12 @@ import csv
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -48,7 +50,7 @@ def test_every_row_has_the_columns_of_its_question_and_its_verdict(here, capsys)
     assert run(["paraphrase", "in.csv", "-o", "out.csv", "-n", "3"]) == 0
     rows = rows_of("out.csv")
     assert list(rows[0]) == (
-        "id question grade paraphrase score valid evidence source style edits repaired rank signature".split()
+        "id question grade paraphrase score valid evidence source style edits repaired rank error signature".split()
     )
     assert [row["id"] for row in rows] == ["q1"] * 3 + ["q2"] * 3 + ["q3"] * 3
     scorer = Scorer.load(judge="small")
@@ -97,10 +99,60 @@ def test_questions_with_too_few_paraphrases_are_listed_with_the_reason(here, cap
     write("in.csv", [QUESTIONS[0], "Which of the following is odd? I. 3x II. 2y", " "])
     assert run(["paraphrase", "in.csv", "-o", "out.csv", "-n", "2"]) == 1
     err = capsys.readouterr().err
-    assert "2 questions with fewer than 2 paraphrases:" in err
+    assert "1 question with fewer than 2 paraphrases:" in err
     assert "row 3 (q2): 0 of 2; no rule can rewrite it safely" in err
-    assert "row 4: 0 of 2; blank question" in err
-    assert len(rows_of("out.csv")) == 2
+    assert "could not paraphrase 1 of 3 rows (blank question: row 4 (q3))" in err
+    assert "row 4 (q3): 0 of 2" not in err
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out.jsonl", "out.parquet", "out.xlsx", "parts/"])
+def test_a_row_that_cannot_be_used_is_kept_with_the_reason(here, out):
+    from paraqd.data.tables import open_table
+
+    write("in.csv", [" ", QUESTIONS[0]], grade="5")
+    assert run(["paraphrase", "in.csv", "-o", out, "-n", "1", "-q"]) == 1
+    files = sorted(Path(out).glob("*.parquet")) if out == "parts/" else [Path(out)]
+    bad, good = [row for file in files for row in open_table(file).rows()]
+    assert (bad["id"], str(bad["grade"]), bad["error"]) == ("q1", "5", "blank question")
+    assert not bad["paraphrase"] and bad["score"] in (None, "") and bad["rank"] in (None, "")
+    assert good["id"] == "q2" and good["paraphrase"] and not good["error"]
+
+
+def test_rows_are_listed_in_order_with_the_number_of_those_left_out(here, capsys, monkeypatch):
+    monkeypatch.setattr("paraqd.paraphrasing.files._NAMED", 3)
+    odd = "Which of the following is odd? I. 3x II. 2y"
+    write("in.csv", [" ", odd] * 4)
+    command = ["paraphrase", "in.csv", "-n", "1", "--part-rows", "1", "-q"]
+    assert run([*command, "-o", "out.csv", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert [(each["row"], each["id"]) for each in report["short"]] == [(3, "q2"), (5, "q4"), (7, "q6")]
+    assert [(each["row"], each["why"]) for each in report["unusable"]] == [(row, "blank question") for row in (2, 4, 6)]
+    assert (report["short_left_out"], report["unusable_left_out"], report["skipped"]) == (1, 1, 4)
+    monkeypatch.setattr("paraqd.cli.paraphrase._LISTED", 2)
+    assert run([*command, "-o", "again.csv"]) == 1
+    err = capsys.readouterr().err
+    assert "and 2 more questions; --json lists the first 3" in err
+    assert "could not paraphrase 4 of 8 rows (blank question: rows 2 (q1), 4 (q3), 6 (q5); and 1 more row)" in err
+
+
+def test_the_lists_do_not_depend_on_the_order_in_which_parts_finish(here):
+    from paraqd.paraphrasing import files
+
+    class Late:
+        """A stand-in for the run, which reports its pieces from the last to the first."""
+
+        resumed, problems = 0, ()
+
+    def carry_out(work, output, options):
+        for number in range(1500, 0, -1):
+            work.count(None, {"questions": 1, "short": [["in.csv", number, "", 0, "none"]], "unusable": []})
+        return Late
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "carry_out", carry_out)
+        report = files.paraphrase_file("in.csv", "out.csv", judge="small")
+    assert [each.row for each in report.short] == list(range(1, 1001))
+    assert report.to_dict()["short_left_out"] == 500
 
 
 def test_the_report_as_json_counts_what_passed(here, capsys):
@@ -123,9 +175,18 @@ def test_a_column_that_would_be_replaced_is_named(here, fails):
     ("arguments", "message"),
     [
         (["--styles", "pirate"], "the source rules cannot write in the style 'pirate': choose among plain"),
-        (["--source", "no-such-folder-or-model"], "no-such-folder-or-model"),
-        (["--most-overlap", "2"], "the limit question must be above 0 and at most 1"),
-        (["--candidates", "2"], "2 candidates are too few for 5 paraphrases"),
+        (
+            ["--source", "./no-such-folder"],
+            "'./no-such-folder', which does not exist; choose the folder of a model, rules",
+        ),
+        (["--most-overlap", "2"], "--most-overlap 2: choose a limit above 0 and at most 1"),
+        (["--most-overlap", "0"], "--most-overlap 0: choose a limit above 0 and at most 1"),
+        (["--most-alike", "nan"], "--most-alike nan: choose a limit above 0 and at most 1"),
+        (["--candidates", "1"], "--candidates 1: 1 candidate cannot give 5 paraphrases; ask for more"),
+        (["--device", "cpu"], "--device is for a model that runs on this machine: pass --source MODEL"),
+        (["--source", "https://example.org/v1", "--device", "cpu"], "--device is for a model"),
+        (["--source", "http://[::1/v1"], "http://[::1/v1 is not the address of an endpoint"),
+        (["--source", "HTTPS://example.org/v1", "--workers", "2"], "an endpoint needs no workers"),
         (["--source", "https://"], "is not the address of an endpoint"),
         (["--source", "https://example.org/v1", "--workers", "2"], "an endpoint needs no workers"),
         (["--question-column", "text"], "no column 'text'"),
@@ -139,6 +200,60 @@ def test_a_mistake_is_one_line(here, fails, arguments, message):
 def test_options_of_an_endpoint_need_an_endpoint(here, capsys):
     assert run(["paraphrase", "in.csv", "-o", "out.csv", "--most-requests", "5"]) == 2
     assert "pass --source https://HOST/v1" in capsys.readouterr().err
+
+
+def test_the_help_names_the_variable_with_the_key(capsys, monkeypatch):
+    from paraqd.paraphrasing.sources.endpoint import KEY_VARIABLE
+
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(["paraphrase", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert f"Default: {KEY_VARIABLE}." in shown
+    assert "OPENAI_API_KEY" not in shown
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+@pytest.mark.parametrize("answers", [None, b"HTTP/1.1 503 Busy\r\nRetry-After: 50\r\nContent-Length: 0\r\n\r\n"])
+def test_ctrl_c_ends_a_run_whose_endpoint_does_not_answer(here, answers):
+    pytest.importorskip("httpx")
+    asked = threading.Event()
+    held = []
+
+    def serve(server):
+        with suppress(OSError):
+            while True:
+                connection = server.accept()[0]
+                held.append(connection)
+                connection.recv(65536)
+                if answers:
+                    connection.sendall(answers)
+                asked.set()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, args=(server,), daemon=True).start()
+        command = [
+            sys.executable,
+            "-m",
+            "paraqd",
+            "paraphrase",
+            "in.csv",
+            "-o",
+            "out.csv",
+            "-q",
+            "--endpoint-model",
+            "m",
+        ]
+        command += ["--source", f"http://127.0.0.1:{server.getsockname()[1]}/v1", "--cache", "cache"]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        try:
+            assert asked.wait(60)
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            err = process.communicate(timeout=15)[1]
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert "Traceback" not in err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")

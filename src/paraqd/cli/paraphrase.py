@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paraqd.cli.console import say, stdout, write_json
+from paraqd.cli.console import listed_rows, say, stdout, write_json
 from paraqd.cli.options import (
     AsJson,
     Device,
@@ -21,6 +22,7 @@ from paraqd.cli.options import (
     names_in,
 )
 from paraqd.cli.run_options import run_command, running, say_problems
+from paraqd.paraphrasing.sources.loading import KEY_VARIABLE, RULES, is_address
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def paraphrase(
             help="What writes the candidates: rules (offline), a model's folder or name, or the address of an "
             "OpenAI-compatible endpoint, such as https://HOST/v1.",
         ),
-    ] = "rules",
+    ] = RULES,
     styles: Annotated[
         str | None,
         typer.Option(metavar="NAMES", help="Styles, separated by commas. Rules know plain, exam and engaging."),
@@ -102,7 +104,7 @@ def paraphrase(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The environment variable with the key of the endpoint. Default: OPENAI_API_KEY.",
+            help=f"The environment variable with the key of the endpoint. Default: {KEY_VARIABLE}.",
             rich_help_panel=ENDPOINT,
         ),
     ] = None,
@@ -135,13 +137,13 @@ def paraphrase(
     """Write paraphrases of every question in a file that the scorer calls valid and that differ from each other.
 
     The output has one row for each paraphrase: the columns of its question, and paraphrase, score, valid, evidence,
-    source, style, edits, repaired, rank and signature. To resume an interrupted run, repeat the command.
+    source, style, edits, repaired, rank, error and signature. A row without a usable question is kept, with the reason
+    in the column error. To resume an interrupted run, repeat the command.
     """
     from paraqd.data.tables import Columns
     from paraqd.paraphrasing.choice import Limits
     from paraqd.paraphrasing.files import paraphrase_file
     from paraqd.paraphrasing.paraphraser import Settings
-    from paraqd.paraphrasing.sources.loading import is_address
 
     given = {
         "model": endpoint_model,
@@ -154,6 +156,14 @@ def paraphrase(
     endpoint = {name: value for name, value in given.items() if value is not None}
     if endpoint and not is_address(by):
         raise typer.BadParameter("the options of an endpoint need one: pass --source https://HOST/v1")
+    if device is not None and (by == RULES or is_address(by)):
+        raise typer.BadParameter("--device is for a model that runs on this machine: pass --source MODEL")
+    for option, limit in (("--most-overlap", most_overlap), ("--most-alike", most_alike)):
+        if not 0 < limit <= 1:
+            raise typer.BadParameter(f"{option} {limit:g}: choose a limit above 0 and at most 1")
+    if candidates is not None and candidates < n:
+        few = f"{counted(candidates, 'candidate')} cannot give {counted(n, 'paraphrase')}"
+        raise typer.BadParameter(f"--candidates {candidates}: {few}; ask for more")
     settings = Settings(
         n=n,
         styles=tuple(names_in(styles) or ()),
@@ -182,6 +192,7 @@ def paraphrase(
         write_json(report.to_dict())
     elif not quiet:
         _show(report, n)
+    _say_unusable(report)
     _say_short(report, n)
     say_problems(report.problems)
     if report.skipped or report.problems:
@@ -201,13 +212,30 @@ def _show(report: ParaphraseReport, n: int) -> None:
     stdout().print(f"{counted(report.written, 'paraphrase')} → {report.out}", soft_wrap=True)
 
 
+def _say_unusable(report: ParaphraseReport) -> None:
+    """Name the rows without a usable question, with the reasons."""
+    if not report.skipped:
+        return
+    by_file = [
+        (file, listed_rows((each.row, each.why, each.id) for each in rows))
+        for file, rows in groupby(report.unusable, key=lambda each: each.file)
+    ]
+    alone = [file for file, _ in by_file] == [report.source]
+    listed = "; ".join(rows if alone else f"{file}: {rows}" for file, rows in by_file)
+    more = report.skipped - len(report.unusable)
+    rest = f"; and {counted(more, 'more row')}" if more else ""
+    say(f"could not paraphrase {report.skipped:,} of {counted(report.rows, 'row')} ({listed}{rest})")
+
+
 def _say_short(report: ParaphraseReport, n: int) -> None:
     """Name the questions with too few paraphrases, with the reasons."""
-    missing = report.questions - report.complete + report.skipped
+    missing = report.questions - report.complete
     if missing:
         say(f"{counted(missing, 'question')} with fewer than {counted(n, 'paraphrase')}:")
     for each in report.short[:_LISTED]:
+        place = "" if each.file == report.source else f"{each.file}, "
         name = f" ({each.id})" if each.id else ""
-        say(f"row {each.row}{name}: {each.found} of {n}; {each.why}")
+        say(f"{place}row {each.row}{name}: {each.found} of {n}; {each.why}")
     if missing > _LISTED:
-        say(f"and {counted(missing - _LISTED, 'more question')}; --json lists them")
+        which = "them" if missing == len(report.short) else f"the first {len(report.short):,}"
+        say(f"and {counted(missing - _LISTED, 'more question')}; --json lists {which}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -17,11 +17,11 @@ from paraqd.data.writers import Schema, output_dialect
 from paraqd.errors import ArgumentError
 from paraqd.operators.apply import Question
 from paraqd.parameters import named
-from paraqd.paraphrasing.paraphraser import Paraphrased, Settings, paraphrase_questions
+from paraqd.paraphrasing.paraphraser import Settings, paraphrase_questions
 from paraqd.paraphrasing.sources.base import CandidateSource, SourceError
 from paraqd.paraphrasing.sources.loading import is_address, load_source
 from paraqd.plural import counted
-from paraqd.runs.column_types import jsonable, plain_value, typed
+from paraqd.runs.column_types import encodable, jsonable, plain_value, typed
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
@@ -44,10 +44,11 @@ ADDED: Mapping[str, type] = {
     "edits": str,
     "repaired": str,
     "rank": int,
+    "error": str,
     "signature": str,
 }
 _CHUNK = 16  # the number of rows in a part: an interruption loses a few seconds of work
-_NAMED = 1000  # the report lists no more questions
+_NAMED = 1000  # the report lists no more questions, and no more unusable rows
 
 
 class Short(NamedTuple):
@@ -60,6 +61,15 @@ class Short(NamedTuple):
     why: str
 
 
+class Unusable(NamedTuple):
+    """A row without a usable question: its number, its id, and the reason."""
+
+    file: str
+    row: int
+    id: str
+    why: str
+
+
 @dataclass(frozen=True)
 class ParaphraseReport:
     """The result of paraphrasing a file or a folder.
@@ -67,8 +77,9 @@ class ParaphraseReport:
     ``questions`` is the number of questions, ``skipped`` the number of rows without a usable question, ``written`` the
     number of paraphrases, and ``complete`` the number of questions with as many paraphrases as wanted. ``candidates``
     counts the texts that the source wrote, ``passed`` those that passed the gate as they were, ``mended`` those that
-    were mended, and ``repaired`` those that passed the gate after that. ``short`` lists up to a thousand questions with
-    fewer paraphrases than wanted, and ``resumed`` is the number of rows that an earlier run had already finished.
+    were mended, and ``repaired`` those that passed the gate after that. ``short`` lists the first thousand questions
+    with fewer paraphrases than wanted, and ``unusable`` the first thousand rows without a usable question. ``resumed``
+    is the number of rows that an earlier run had already finished.
     """
 
     source: str
@@ -85,13 +96,21 @@ class ParaphraseReport:
     mended: int
     repaired: int
     short: tuple[Short, ...] = ()
+    unusable: tuple[Unusable, ...] = ()
     resumed: int = 0
     problems: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as a JSON-serialisable dictionary."""
+        """Return the report as a JSON-serialisable dictionary, with the numbers of rows that the lists leave out."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**fields, "short": [each._asdict() for each in self.short], "problems": list(self.problems)}
+        return {
+            **fields,
+            "short": [each._asdict() for each in self.short],
+            "short_left_out": self.questions - self.complete - len(self.short),
+            "unusable": [each._asdict() for each in self.unusable],
+            "unusable_left_out": self.skipped - len(self.unusable),
+            "problems": list(self.problems),
+        }
 
 
 @dataclass(frozen=True)
@@ -147,6 +166,7 @@ class ParaphraseWorker(PieceWorker):
         file = job.reader.source.shown(piece.file)
         counts: Counter[str] = Counter()
         short: list[list[Any]] = []
+        unusable: list[list[Any]] = []
         done = 0
         with job.parts.part(piece.index) as (writer, facts):
             for chunk in job.reader.chunks(piece, _CHUNK):
@@ -157,10 +177,11 @@ class ParaphraseWorker(PieceWorker):
                 for (number, row), question in zip(rows, found, strict=True):
                     if not isinstance(question, Question):
                         counts["skipped"] += 1
-                        short.append([file, number, "", 0, question])
+                        unusable.append([file, number, _own_id(row, job.columns), question])
+                        writer.write(self._rows(row, [{"error": question, "signature": self._scorer.signature}]))
                         continue
                     result = next(made)
-                    writer.write(self._rows(row, result))
+                    writer.write(self._rows(row, [each.to_dict() for each in result.paraphrases]))
                     counts.update(result.counts)
                     counts["questions"] += 1
                     counts["written"] += len(result.paraphrases)
@@ -171,13 +192,14 @@ class ParaphraseWorker(PieceWorker):
                 done += len(chunk)
                 if done < piece.rows:  # the run itself reports finished pieces
                     on_rows(done)
-            facts.update(counts, short=short[:_NAMED])
+            facts.update(counts, short=short[:_NAMED], unusable=unusable[:_NAMED])
         return facts
 
-    def _rows(self, row: Row, result: Paraphrased) -> Iterator[Row]:
+    def _rows(self, row: Row, added: Sequence[Row]) -> Iterator[Row]:
+        """Yield the columns of a question with added columns. A row without a usable question is kept, too."""
         own = {name: value for name, value in row.items() if name not in ADDED}
-        for each in result.paraphrases:
-            full = {**own, **each.to_dict()}
+        for each in added:
+            full = {**own, **dict.fromkeys(ADDED), **each}
             if self._job.json_parts:
                 yield {name: jsonable(value) for name, value in full.items()}
             else:
@@ -200,7 +222,8 @@ def paraphrase_file(
 ) -> ParaphraseReport:
     r"""Paraphrase every question in a file, or in a folder of files, and write one row for each paraphrase.
 
-    A row has the columns of its question and the columns in `ADDED`. The same input, settings, source and version
+    A row has the columns of its question and the columns in `ADDED`. A row without a usable question is kept, with the
+    reason in the column ``error``. The same input, settings, source and version
     always produce the same rows. If a call is interrupted, even by ``kill -9``, repeat the call to resume the work.
 
     Parameters
@@ -276,10 +299,13 @@ def paraphrase_file(
     )
     counts: Counter[str] = Counter()
     short: list[Short] = []
+    unusable: list[Unusable] = []
 
     def count(piece: Piece, facts: Facts) -> None:
         counts.update({name: value for name, value in facts.items() if isinstance(value, int)})
-        short.extend(Short(*each) for each in facts["short"][: _NAMED - len(short)])
+        # pieces come in any order, so the lists are sorted before they are cut
+        short[:] = sorted([*short, *(Short(*each) for each in facts["short"])])[:_NAMED]
+        unusable[:] = sorted([*unusable, *(Unusable(*each) for each in facts["unusable"])])[:_NAMED]
 
     work = Work(
         command="paraphrase",
@@ -313,13 +339,19 @@ def paraphrase_file(
         signature=gate.signature,
         rows=inputs.rows,
         **{name: counts[name] for name in _COUNTED},
-        short=tuple(sorted(short)),
+        short=tuple(short),
+        unusable=tuple(unusable),
         resumed=outcome.resumed,
         problems=outcome.problems,
     )
 
 
 _COUNTED = ("questions", "skipped", "written", "complete", "without", "candidates", "passed", "mended", "repaired")
+
+
+def _own_id(row: Row, columns: Columns) -> str:
+    given = row.get(columns.id)
+    return "" if given is None else encodable(str(given).strip())
 
 
 def _stopped(error: SourceError, kept: str, rows: int) -> str:

@@ -16,6 +16,7 @@ from paraqd.errors import ArgumentError
 from paraqd.operators.apply import Question
 from paraqd.paraphrasing.sources.base import SourceError
 from paraqd.paraphrasing.sources.endpoint import EndpointSource
+from paraqd.paraphrasing.sources.loading import load_source
 
 QUESTIONS = [Question("1", "Ann has 2 pens. How many?"), Question("2", "Tom has 3 cups. How many?")]
 GOOD = (200, {}, {"choices": [{"message": {"content": '["Two pens are Ann\'s."]'}}], "usage": {"total_tokens": 50}})
@@ -179,7 +180,7 @@ def test_no_request_is_paid_for_twice(endpoint, source):
 
 
 def test_the_work_stops_at_the_limit_of_requests_and_continues_from_the_cache(endpoint, source):
-    with pytest.raises(SourceError, match="the limit of 1 requests is reached: raise most_requests"):
+    with pytest.raises(SourceError, match="the limit of 1 request is reached: raise most_requests"):
         ask(source(most_requests=1), QUESTIONS)
     assert len(endpoint.seen) == 1
     assert len(ask(source(most_requests=1), QUESTIONS)) == 2
@@ -201,3 +202,130 @@ def test_the_order_of_the_questions_is_kept_with_several_requests_at_once(endpoi
     found = ask(source(at_once=6), questions)
     assert len(found) == 12 and all(each.candidates for each in found)
     assert len(endpoint.seen) == 12
+
+
+KEY = "sk-very-secret"
+
+
+@pytest.mark.parametrize("key", ["sk-very\nsecret", "sk-very secret", "sk-verysecret\u00e9", "sk-very\tsecret"])
+def test_a_key_that_cannot_be_sent_is_refused_without_showing_it(source, monkeypatch, key):
+    monkeypatch.setenv("PARAQD_ENDPOINT_KEY", key)
+    with pytest.raises(ArgumentError, match="the key in the environment variable PARAQD_ENDPOINT_KEY") as caught:
+        source()
+    assert "secret" not in str(caught.value) and "sk-" not in str(caught.value)
+
+
+def test_line_breaks_around_a_key_do_no_harm(endpoint, source, monkeypatch):
+    monkeypatch.setenv("PARAQD_ENDPOINT_KEY", f"{KEY}\n")
+    ask(source())
+    assert endpoint.seen[0][2] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("status", [401, 500])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": f"wrong header Authorization: Bearer {KEY}"}},
+        {"error": {"message": "x" * 150 + KEY}},  # the message is cut within the key
+        {"headers": [f"Bearer {KEY}"]},
+        f"<html>Bearer {KEY}</html>",
+    ],
+)
+def test_a_key_that_the_endpoint_repeats_is_hidden(endpoint, source, monkeypatch, status, body):
+    monkeypatch.setenv("PARAQD_ENDPOINT_KEY", KEY)
+    endpoint.plan = [(status, {}, body)]
+    with pytest.raises(SourceError, match=r"\*\*\*|xxx") as caught:
+        ask(source(attempts=1))
+    assert endpoint.seen[0][2] == f"Bearer {KEY}"
+    assert "sk-" not in str(caught.value)
+
+
+def test_a_key_in_an_answer_is_neither_returned_nor_kept(endpoint, source, monkeypatch, tmp_path):
+    monkeypatch.setenv("PARAQD_ENDPOINT_KEY", KEY)
+    endpoint.plan = [(200, {}, {"choices": [{"message": {"content": f'["Ann has {KEY} pens."]'}}]})]
+    [found] = ask(source())
+    assert [each.text for each in found.candidates] == ["Ann has *** pens."]
+    [kept] = (tmp_path / "cache").iterdir()
+    assert KEY not in kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://:secret@example.org/v1",
+        "https://:secret@",
+        "https://secret@[::1/v1",
+        "ftp://name:secret@example.org",
+        "https://example.org/v1?key=secret",
+        "https://example.org/v1#secret",
+        "HTTPS://name:secret@example.org/v1",
+    ],
+)
+def test_an_address_with_a_password_is_refused_without_showing_it(address):
+    with pytest.raises(ArgumentError, match="must not hold a key") as caught:
+        load_source(address)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["http://[::1/v1", "http://example.org:port/v1", "https://", "ftp://example.org"])
+def test_an_address_of_no_endpoint_is_one_line(address):
+    with pytest.raises(ArgumentError, match="is not the address of an endpoint: pass one like"):
+        load_source(address)
+
+
+def test_an_address_in_capitals_is_an_address():
+    assert isinstance(load_source("HTTPS://example.org/v1", model="m"), EndpointSource)
+
+
+def test_an_address_that_cannot_be_used_is_one_line(tmp_path):
+    with pytest.raises(SourceError, match="pass one like"):
+        ask(EndpointSource("http://127.0.0.1/\x01v1", model="m", cache=tmp_path))
+
+
+@pytest.mark.parametrize("content", ["I'm sorry, I cannot help.", "", None, "[" * 100_000])
+def test_an_answer_without_a_paraphrase_is_not_kept(endpoint, source, content):
+    endpoint.plan = [(200, {}, {"choices": [{"message": {"content": content}}]}), GOOD]
+    assert ask(source())[0].candidates == ()
+    assert len(ask(source())[0].candidates) == 1
+
+
+def test_an_answer_of_brackets_is_one_line(endpoint, source):
+    endpoint.plan = [(200, {}, "[" * 100_000)]
+    with pytest.raises(SourceError, match="not as an OpenAI-compatible endpoint does"):
+        ask(source())
+
+
+@pytest.mark.parametrize("used", ['"12 tokens"', "1e999", "-100", "true", "null", "[]", "4.5"])
+def test_a_number_of_tokens_that_is_none_counts_nothing(endpoint, source, used):
+    choices = json.dumps(GOOD[2]["choices"])
+    endpoint.plan = [(200, {}, f'{{"choices": {choices}, "usage": {{"total_tokens": {used}}}}}'), GOOD]
+    asked = source(most_tokens=60)
+    assert all(each.candidates for each in ask(asked, QUESTIONS))
+    assert asked.tokens == 50
+
+
+def test_many_texts_are_asked_for_in_several_requests_with_different_seeds(endpoint, source):
+    ask(source(), count=40, styles=["plain", "exam"])
+    asked = [(body["messages"][1]["content"].split()[1], body["seed"]) for *_, body in endpoint.seen]
+    assert [count for count, _ in asked] == ["12", "8", "12", "8"]
+    assert asked[0][1] == asked[2][1] == 1
+    assert asked[1][1] == asked[3][1] != 1
+
+
+def test_an_error_stops_the_other_requests_at_once(endpoint, source):
+    endpoint.plan = [(429, {"Retry-After": "50"}, "busy"), (401, {}, {"error": "no"})]
+    start = time.monotonic()
+    with pytest.raises(SourceError, match="answered 401"):
+        ask(source(at_once=2), QUESTIONS)
+    assert time.monotonic() - start < 10
+    assert len(endpoint.seen) == 2
+
+
+def test_an_answer_that_is_on_its_way_when_an_error_comes_is_kept(endpoint, source):
+    endpoint.slow = 0.5
+    endpoint.plan = [(401, {}, {"error": "no"}), GOOD]
+    with pytest.raises(SourceError, match="answered 401"):
+        ask(source(at_once=2), QUESTIONS)
+    endpoint.plan = [GOOD]
+    ask(source(), QUESTIONS)
+    assert len(endpoint.seen) == 3

@@ -82,6 +82,14 @@ def test_a_model_that_is_not_there_is_one_line(tmp_path):
     with pytest.raises(GeneratorUnavailableError) as caught:
         load_source(str(tmp_path / "nothing"), device="cpu")
     assert "\n" not in str(caught.value)
+    assert "which does not exist; choose the folder of a model, rules or the address of an" in str(caught.value)
+
+
+def test_a_name_of_no_model_says_what_to_choose_instead(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(GeneratorUnavailableError, match="choose the folder of a model, rules or") as caught:
+        load_source("no-such-model", device="cpu")
+    assert "--generator" not in str(caught.value) and "--stand-ins" not in str(caught.value)
 
 
 KNOWN = {"Ann has 2 pens.": ["Ann owns 2 pens.", "2 pens are Ann's."], "How many?": ["What is the number?"]}

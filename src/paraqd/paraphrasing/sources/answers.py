@@ -9,21 +9,39 @@ from typing import Any
 _FENCE = re.compile(r"^\s*```\w*\s*$", re.M)
 _ITEM = re.compile(r"^\s*(?:\(?\d{1,2}[.):]|[-*•–])\s+(.+)$")
 _KNOWN_LABEL = re.compile(r"^\*{0,2}(?:paraphrase|version|rewrite|option)\b[^:]{0,20}:\*{0,2}\s*", re.I)
+_WORK = r"(?:\w+ ){0,3}(?:versions?|rewrites?|paraphrases?|options?|rewordings?|rewritten|rephrased|reworded)\b"
+# lines that are about the answer; a problem may begin with the same words, as in "Note that Ann has 5 pens."
 _REMARK = re.compile(
-    r"^(?:sure|certainly|of course|here (?:is|are)|here's|below|i hope|let me know|okay|ok\b|as requested|note|these|"
-    r"each of|thank|feel free|absolutely|great|i have|i've|i'm|i am|sorry|unfortunately|as an ai)\b",
+    r"(?:(?:sure|certainly|of course|absolutely|okay|ok|great|no problem)(?:[!,.:]| thing| *$)|"
+    rf"(?:here|below) (?:is|are) {_WORK}|here's {_WORK}|here (?:you go|they are|it is)\b|(?:here|below)\b.*:$|"
+    rf"these {_WORK}|(?:each|all) of (?:these|the|them)? ?{_WORK}|note:|as requested|"
+    r"i (?:hope|have (?:kept|changed|rewritten|used|made))\b|i've\b|let me know|feel free|thank you|thanks\b|enjoy\b)",
     re.I,
 )
+_REFUSAL = re.compile(
+    r"(?:(?:i'm|i’m|i am)\b.*\b(?:sorry|unable|not able|an ai)\b|sorry\b|i (?:cannot|can't|can’t|won't|will not)\b|"
+    r"unfortunately, i\b|as an ai\b)",
+    re.I,
+)
+_LEAD = re.compile(r"^(?:sure|certainly|of course|absolutely|okay|here(?:'s| is| are))\b[^:?]{0,80}:\s+(?=\S)", re.I)
 _QUOTES = "\"'“”‘’`"
+_WHOLE_STRING = re.compile(r'(?<=[\[,:])\s*("(?:[^"\\]|\\.)*")\s*(?=[,\]}]|$)', re.S)
+_NOT_TEXTS = frozenset("comment error explanation message note notes original question reason style".split())
+_MOST_STARTS = 50  # the number of brackets at which JSON may begin
+_DECODER = json.JSONDecoder(strict=False)
 
 
 def paraphrases_in(answer: str) -> list[str]:
-    r"""Return the paraphrases in an answer: a JSON array, a list, or a single text without remarks.
+    r"""Return the paraphrases in an answer: JSON, a list, or a single text without remarks.
+
+    If JSON was cut off, the complete strings count. A text that begins like JSON is never a paraphrase.
 
     >>> paraphrases_in('Sure! Here you go: ["Ann has 2 pens.", "2 pens are Ann\'s."] Enjoy!')
     ['Ann has 2 pens.', "2 pens are Ann's."]
     >>> paraphrases_in("Here are two versions:\n1. Ann has 2 pens.\n2) 2 pens are Ann's.\nI hope this helps!")
     ['Ann has 2 pens.', "2 pens are Ann's."]
+    >>> paraphrases_in('["Ann has 2 pens.", "Bob has')
+    ['Ann has 2 pens.']
     >>> paraphrases_in("I'm sorry, I cannot do that.")
     []
     """
@@ -31,39 +49,97 @@ def paraphrases_in(answer: str) -> list[str]:
     listed = _json_texts(text)
     if listed is None:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        listed = [match[1] for line in lines if (match := _ITEM.match(line))]
-        if not listed:
-            kept = [line for line in lines if not _REMARK.match(line)]
-            listed = [" ".join(kept)] if kept else []
-    return list(dict.fromkeys(filter(None, map(_clean, listed))))
+        listed = [match[1] for line in lines if (match := _ITEM.match(line))] or _single(lines)
+    return [each for each in dict.fromkeys(map(_clean, listed)) if each and each[0] not in "[{"]
+
+
+def _single(lines: list[str]) -> list[str]:
+    """Return the only paraphrase, in a list, or an empty list. A remark is dropped only if another line is left.
+
+    >>> _single(["Sure!", "Note that Ann has 5 pens.", "How many?"])
+    ['Note that Ann has 5 pens. How many?']
+    """
+    lines = [line for line in lines if not _REFUSAL.match(line)]
+    kept = [line for line in lines if not _REMARK.match(line)]
+    if not kept:
+        kept = [line for line in lines[:1] if not line.endswith(":")]
+    return [_LEAD.sub("", " ".join(kept))] if kept else []
 
 
 def _json_texts(text: str) -> list[str] | None:
-    """Return the strings of the first JSON array in a text, or None if there is none."""
-    decoder = json.JSONDecoder()
-    for match in re.finditer(r"[\[{]", text):
+    """Return the strings of the first JSON value that is the answer and not a part of a text, or None."""
+    for number, match in enumerate(re.finditer(r"[\[{]", text)):
+        if number == _MOST_STARTS:
+            break
+        start = match.start()
         try:
-            found, _ = decoder.raw_decode(text, match.start())
+            found, end = _DECODER.raw_decode(text, start)
+            texts = _strings(found)
         except ValueError:
+            if _begins_answer(text, start) and (texts := _whole_strings(text[start:])):
+                return texts
             continue
-        if texts := _strings(found):
+        except RecursionError:
+            return None
+        outside = len(text) - (end - start)
+        if texts and (_begins_answer(text, start) or sum(map(len, texts)) > outside):
             return texts
     return None
 
 
+def _begins_answer(text: str, start: int) -> bool:
+    r"""Return True if only remarks and headings stand before a position, which begins a line.
+
+    >>> _begins_answer("Here are two:\n[]", 14), _begins_answer("Ann has [2] pens.", 8)
+    (True, False)
+    """
+    *before, line = text[:start].split("\n")
+    return not line.strip() and all(
+        not each.strip() or each.rstrip().endswith(":") or _REMARK.match(each.strip()) for each in before
+    )
+
+
+def _whole_strings(text: str) -> list[str]:
+    """Return the complete strings in JSON that was cut off, without the names of fields."""
+    texts = []
+    for match in _WHOLE_STRING.finditer(text):
+        try:
+            texts.append(str(_DECODER.decode(match[1])))
+        except ValueError:
+            continue
+    return _sentences(texts)
+
+
 def _strings(found: Any) -> list[str]:
-    """Return the texts in a JSON value: an array of strings or of objects, or an object with such an array."""
+    """Return the texts in a JSON value: strings, or objects with a text, in an array or in an object.
+
+    >>> _strings({"note": "all kept", "paraphrases": {"1": "Ann has 2 pens.", "2": "2 pens are Ann's."}})
+    ['Ann has 2 pens.', "2 pens are Ann's."]
+    """
     if isinstance(found, dict):
-        arrays = [value for value in found.values() if isinstance(value, list)]
-        return _strings(arrays[0]) if arrays else []
+        inner = [texts for value in found.values() if isinstance(value, list | dict) and (texts := _strings(value))]
+        return inner[0] if inner else _fields(found)
     if not isinstance(found, list):
         return []
     texts = []
     for each in found:
-        if isinstance(each, dict):
-            each = next((value for value in each.values() if isinstance(value, str) and " " in value), None)
         if isinstance(each, str):
             texts.append(each)
+        elif isinstance(each, dict):
+            texts += _fields(each)[:1] or _strings(each)
+        else:
+            texts += _strings(each)
+    return _sentences(texts)
+
+
+def _fields(found: dict[str, Any]) -> list[str]:
+    """Return the texts among the fields of an object."""
+    return _sentences(
+        [value for name, value in found.items() if isinstance(value, str) and name.lower() not in _NOT_TEXTS]
+    )
+
+
+def _sentences(texts: list[str]) -> list[str]:
     return [each for each in texts if " " in each.strip()]
 
 

@@ -7,12 +7,13 @@ import json
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import SplitResult, quote, urlsplit
 
 from paraqd.data.datasets import cache_dir
 from paraqd.errors import ArgumentError
@@ -22,12 +23,14 @@ from paraqd.operators.apply import Question
 from paraqd.parameters import named
 from paraqd.paraphrasing.sources.answers import paraphrases_in
 from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, shares
+from paraqd.paraphrasing.sources.loading import KEY_VARIABLE
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     import httpx
 
-KEY_VARIABLE = "PARAQD_ENDPOINT_KEY"
 _MOST_PER_REQUEST = 12  # more texts in one answer become alike
+_SEED_STEP = 1_000_003  # between the seeds of several requests for the same question and style
 _RETRIED = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 _LONGEST_WAIT = 60.0
 _SHOWN = 160
@@ -44,6 +47,16 @@ _STYLES = {
     "formal": "formal and precise",
     "casual": "casual, as one would say it to a friend",
 }
+
+
+class _Task(NamedTuple):
+    """A request: a question by its number, a style, the number of texts, and the seed."""
+
+    number: int
+    question: Question
+    style: str
+    texts: int
+    seed: int
 
 
 @dataclass
@@ -92,16 +105,16 @@ class EndpointSource:
 
     def __post_init__(self) -> None:
         require_extra("endpoint", "an endpoint as the source", "httpx")
-        parts = urlsplit(self.address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ArgumentError(f"{self.address} is not the address of an endpoint: pass one like https://HOST/v1")
-        if parts.username or parts.password or parts.query:
-            raise ArgumentError(
-                f"the address of {parts.hostname} must not hold a key: put the key into the variable {KEY_VARIABLE}"
-            )
-        self._key = os.environ.get(self.key_variable or KEY_VARIABLE, "").strip()
+        parts = _split(self.address)
+        variable = self.key_variable or KEY_VARIABLE
+        self._key = os.environ.get(variable, "").strip()
         if self.key_variable and not self._key:
             raise ArgumentError(f"the environment variable {self.key_variable} is not set: put the key into it")
+        if not all("!" <= character <= "~" for character in self._key):
+            raise ArgumentError(
+                f"the key in the environment variable {variable} contains a space, a line break or a character that is "
+                "not ASCII: put only the key into it"
+            )
         if self._key and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
             raise ArgumentError(f"the key would be sent to {parts.hostname} unencrypted: use an address with https://")
         self._host = parts.hostname
@@ -123,55 +136,84 @@ class EndpointSource:
     def candidates(
         self, questions: Sequence[Question], *, count: int, seed: int, styles: Sequence[str] = ()
     ) -> list[Found]:
-        """Return candidates for each question, with one request for each style; see `CandidateSource`."""
-        wanted = [(style, min(share, _MOST_PER_REQUEST)) for style, share in shares(count, styles) if share]
-        tasks = [(question, style, share) for question in questions for style, share in wanted]
-        if self.at_once == 1:  # in this thread, which the end of the process need not wait for
-            answers = [self._ask(*task, seed) for task in tasks]
-        else:
-            answers = self._ask_all(tasks, seed)
-        found: dict[int, list[Candidate]] = {number: [] for number in range(len(questions))}
-        for number, answer in enumerate(answers):
-            style = tasks[number][1]
-            texts = paraphrases_in(answer)
-            found[number // len(wanted)] += [Candidate(text, self.name, style) for text in texts]
-        return [
-            Found(tuple(each), "" if each else "the endpoint's answer contains no paraphrase")
-            for each in found.values()
+        """Return candidates for each question, with up to twelve from one request; see `CandidateSource`."""
+        name = self.name  # the model is looked up before several requests are sent at once
+        tasks = [
+            _Task(number, question, style, some, seed + part * _SEED_STEP)
+            for number, question in enumerate(questions)
+            for style, share in shares(count, styles)
+            for part, some in enumerate(_portions(share))
         ]
+        found: list[list[Candidate]] = [[] for _ in questions]
+        for task, answer in zip(tasks, self._answers(tasks), strict=True):
+            found[task.number] += [Candidate(text, name, task.style) for text in paraphrases_in(answer)]
+        return [Found(tuple(each), "" if each else "the endpoint's answer contains no paraphrase") for each in found]
 
-    def _ask_all(self, tasks: Sequence[tuple[Question, str, int]], seed: int) -> list[str]:
-        with ThreadPoolExecutor(self.at_once) as pool:
-            futures = [pool.submit(self._ask, *task, seed) for task in tasks]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+    def _answers(self, tasks: Sequence[_Task]) -> list[str]:
+        """Return the answers to several requests, some at a time.
 
-    def _ask(self, question: Question, style: str, count: int, seed: int) -> str:
-        """Return the text of the answer for a question and a style, from the cache if it is there."""
+        The first error ends the work. Requests on their way may still end, because their answers are paid for, but
+        nothing more is sent. Ctrl-C waits for nothing: daemon threads do not keep the program from ending.
+        """
+        left = deque(enumerate(tasks))
+        done: SimpleQueue[tuple[int, str | Exception]] = SimpleQueue()
+        stop = threading.Event()
+
+        def work() -> None:
+            while left and not stop.is_set():
+                try:
+                    number, task = left.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                try:
+                    done.put((number, self._ask(task, stop)))
+                except Exception as error:
+                    done.put((number, error))
+                    stop.set()
+
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(min(self.at_once, len(tasks)))]
+        answers = [""] * len(tasks)
+        try:
+            for thread in threads:
+                thread.start()
+            for _ in tasks:
+                number, answer = done.get()
+                if isinstance(answer, Exception):
+                    _join(threads, self.timeout)
+                    raise answer
+                answers[number] = answer
+        finally:
+            stop.set()
+        return answers
+
+    def _ask(self, task: _Task, stop: threading.Event) -> str:
+        """Return the text of the answer to a request, from the cache if it is there.
+
+        An answer without a paraphrase is not kept, so that the next run asks again.
+        """
         body = {
             "model": self._model_name(),
             "messages": [
                 {"role": "system", "content": _TASK},
-                {"role": "user", "content": _request(question.text, style, count)},
+                {"role": "user", "content": _request(task.question.text, task.style, task.texts)},
             ],
             "temperature": 0.9,
-            "seed": seed,
+            "seed": task.seed,
         }
         key = hashlib.sha256(json.dumps([self._url, body], sort_keys=True).encode()).hexdigest()
         kept = self._folder / f"{key}.json"
-        if (text := _kept(kept)) is not None:
+        if (text := _kept(kept)) is not None and paraphrases_in(text):
             return text
-        answer = self._send("POST", "/chat/completions", body)
+        answer = self._send("POST", "/chat/completions", body, stop)
+        with self._lock:
+            self.tokens += _tokens(answer)
         try:
-            text = str(answer["choices"][0]["message"]["content"] or "")
+            content = answer["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError):
             raise self._strange() from None
-        used = answer.get("usage") or {}
-        with self._lock:
-            self.tokens += int(used.get("total_tokens") or 0) if isinstance(used, dict) else 0
+        text = self._hidden(content) if isinstance(content, str) else ""
+        if not paraphrases_in(text):
+            return text
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             temporary = kept.with_name(f".{kept.name}.{os.getpid()}.{threading.get_ident()}.writing")
@@ -188,7 +230,7 @@ class EndpointSource:
         with self._lock:
             if self.model is not None:
                 return self.model
-        found = self._send("GET", "/models")
+        found = self._send("GET", "/models", None, threading.Event())
         try:
             name = str(found["data"][0]["id"])
         except (KeyError, IndexError, TypeError):
@@ -197,14 +239,14 @@ class EndpointSource:
             self.model = name
         return name
 
-    def _send(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
-        """Send a request until it is answered, and return the JSON of the answer."""
+    def _send(self, method: str, path: str, body: Any, stop: threading.Event) -> dict[str, Any]:
+        """Send a request until it is answered, and return the JSON of the answer. ``stop`` ends waits and retries."""
         import httpx
 
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         why = ""
         for attempt in range(1, self.attempts + 1):
-            self._admit()
+            self._admit(stop)
             response: httpx.Response | None = None
             try:
                 response = httpx.request(
@@ -213,42 +255,41 @@ class EndpointSource:
             except httpx.TimeoutException:
                 why = f"it gave no answer within {self.timeout:g} seconds"
             except httpx.HTTPError as error:
-                why = f"it cannot be reached ({error or type(error).__name__})"
+                why = f"it cannot be reached ({self._hidden(str(error)) or type(error).__name__})"
+            except httpx.InvalidURL:
+                raise SourceError("the address is not one of an endpoint: pass one like https://HOST/v1") from None
             if response is not None:
                 if response.status_code == 200:
                     return self._json(response)
-                why = f"it answered {response.status_code}: {_message(response)}"
+                why = f"it answered {response.status_code}: {self._message(response)}"
                 if response.status_code not in _RETRIED:
                     raise SourceError(f"{self._url} refused a request: {why.removeprefix('it ')}{self._hint(response)}")
             if attempt < self.attempts:
-                time.sleep(_wait(self.first_wait, attempt, response))
-        raise SourceError(
-            f"{self._url} does not work: {why} ({self.attempts} attempts); check the address, or try again later"
-        )
+                _pause(_wait(self.first_wait, attempt, response), stop)
+        tried = counted(self.attempts, "attempt")
+        raise SourceError(f"{self._url} does not work: {why} ({tried}); check the address, or try again later")
 
-    def _admit(self) -> None:
+    def _admit(self, stop: threading.Event) -> None:
         """Wait for the rate limit, and raise a `SourceError` if a cap is reached."""
         with self._lock:
             for name, used, most in (
-                ("requests", self.requests, self.most_requests),
-                ("tokens", self.tokens, self.most_tokens),
+                ("request", self.requests, self.most_requests),
+                ("token", self.tokens, self.most_tokens),
             ):
                 if most is not None and used >= most:
-                    raise SourceError(
-                        f"the limit of {most:,} {name} is reached: raise {named(f'most_{name}')} to send more"
-                    )
+                    option = named(f"most_{name}s")
+                    raise SourceError(f"the limit of {counted(most, name)} is reached: raise {option} to send more")
             self.requests += 1
             now = time.monotonic()
             start = max(now, self._next)
             if self.requests_per_minute is not None:
                 self._next = start + 60 / self.requests_per_minute
-        if start > now:
-            time.sleep(start - now)
+        _pause(start - now, stop)
 
     def _json(self, response: httpx.Response) -> dict[str, Any]:
         try:
             found = response.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._strange() from None
         if not isinstance(found, dict):
             raise self._strange()
@@ -265,8 +306,81 @@ class EndpointSource:
             return f"; put the key into the variable {self.key_variable or KEY_VARIABLE}"
         return "; check the address, which often ends in /v1, and the model" if response.status_code == 404 else ""
 
+    def _message(self, response: httpx.Response) -> str:
+        """Return what an endpoint says about an error, in one short line without the key."""
+        try:
+            found = response.json()
+            error = found.get("error", found) if isinstance(found, dict) else found
+            text = str(error.get("message", error) if isinstance(error, dict) else error)
+        except (ValueError, RecursionError):
+            text = response.text or response.reason_phrase
+        line = self._hidden(" ".join(text.split()))  # before it is cut, so that no part of the key is left
+        return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+    def _hidden(self, text: str) -> str:
+        """Return a text in which asterisks replace the key, however it is written."""
+        if self._key:
+            for form in (self._key, json.dumps(self._key)[1:-1], repr(self._key)[1:-1], quote(self._key, safe="")):
+                text = text.replace(form, "***")
+        return text
+
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError("an endpoint is not sent to other processes: each loads its own")
+
+
+def _split(address: str) -> SplitResult:
+    """Return the parts of an address. Raise an `ArgumentError` that never shows a password.
+
+    >>> _split("https://example.org/v1").hostname
+    'example.org'
+    """
+    try:
+        parts = urlsplit(address)
+        host, secret = parts.hostname, "@" in parts.netloc or bool(parts.query or parts.fragment)
+        usable = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
+    except ValueError:  # such as brackets that are not closed, or a port that is no number
+        host, secret, usable = None, "@" in address or "?" in address, False
+    if secret:
+        raise ArgumentError(
+            f"the address of {host or 'the endpoint'} must not hold a key: put the key into the variable {KEY_VARIABLE}"
+        )
+    if not usable:
+        shown = "the source" if "@" in address else address
+        raise ArgumentError(f"{shown} is not the address of an endpoint: pass one like https://HOST/v1")
+    return parts
+
+
+def _portions(share: int) -> list[int]:
+    """Divide the texts for a question and a style among requests.
+
+    >>> _portions(30), _portions(0)
+    ([12, 12, 6], [])
+    """
+    return [min(_MOST_PER_REQUEST, share - start) for start in range(0, share, _MOST_PER_REQUEST)]
+
+
+def _tokens(answer: dict[str, Any]) -> int:
+    """Return the number of tokens that an answer used, or 0 if it does not say so.
+
+    >>> _tokens({"usage": {"total_tokens": 12}}), _tokens({"usage": {"total_tokens": "12 tokens"}})
+    (12, 0)
+    """
+    used = answer.get("usage")
+    count = used.get("total_tokens") if isinstance(used, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
+
+
+def _pause(seconds: float, stop: threading.Event) -> None:
+    """Wait. Raise a `SourceError` at once if the work is stopped."""
+    if stop.wait(seconds) if seconds > 0 else stop.is_set():
+        raise SourceError("the work was stopped")
+
+
+def _join(threads: Sequence[threading.Thread], seconds: float) -> None:
+    """Wait until the threads have ended, but not longer than some seconds."""
+    end = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
 
 
 def _request(question: str, style: str, count: int) -> str:
@@ -288,21 +402,9 @@ def _wait(first: float, attempt: int, response: httpx.Response | None) -> float:
     return min(wait, _LONGEST_WAIT)
 
 
-def _message(response: httpx.Response) -> str:
-    """Return what an endpoint says about an error, in one short line."""
-    try:
-        found = response.json()
-        error = found.get("error", found) if isinstance(found, dict) else found
-        text = str(error.get("message", error) if isinstance(error, dict) else error)
-    except ValueError:
-        text = response.text or response.reason_phrase
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
-
-
 def _kept(path: Path) -> str | None:
     """Return the answer in a file of the cache, or None if there is no such file."""
     try:
         return str(json.loads(path.read_text(encoding="utf-8"))["answer"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -1,14 +1,20 @@
-"""Find the source of candidates that a name, a folder or an address refers to."""
+"""Find the source of candidates that a name, a folder or an address refers to.
+
+The command line imports this module for its help, so it imports little.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraqd.errors import ArgumentError
-from paraqd.paraphrasing.sources.base import CandidateSource
+
+if TYPE_CHECKING:
+    from paraqd.paraphrasing.sources.base import CandidateSource
 
 RULES = "rules"
+KEY_VARIABLE = "PARAQD_ENDPOINT_KEY"  # the environment variable with the key of an endpoint
 
 
 def load_source(
@@ -34,7 +40,7 @@ def load_source(
 
         require_parser(parameter)
         return RuleSource() if check is None else RuleSource(check=check)
-    if is_address(source):
+    if "://" in source:
         from paraqd.paraphrasing.sources.endpoint import EndpointSource
 
         return EndpointSource(source, **endpoint)
@@ -46,7 +52,7 @@ def load_source(
 def is_address(source: str) -> bool:
     """Return True if a source is the address of an endpoint.
 
-    >>> is_address("https://example.org/v1"), is_address("rules")
-    (True, False)
+    >>> is_address("https://example.org/v1"), is_address("HTTPS://example.org/v1"), is_address("rules")
+    (True, True, False)
     """
-    return source.startswith(("http://", "https://"))
+    return source.lower().startswith(("http://", "https://"))

@@ -20,6 +20,7 @@ from paraqd.generators import (
     load_generator,
     read_card,
 )
+from paraqd.generators.runtime import load_pretrained, require_extra
 from paraqd.generators.styles import STYLES, styled
 from paraqd.operators import derive_rng
 from paraqd.operators.apply import Question
@@ -29,6 +30,7 @@ from paraqd.scoring.signature import with_hash
 
 _STYLED_KIND = "paraphrase"  # the kind of generator that takes a style
 _NO_STYLE = "plain"  # the style if none is wanted
+_REMEDY = "choose the folder of a model, rules or the address of an endpoint as the source"
 # the prompt for a language model without a card
 _PROMPT = Prompt("Rewrite the problem in other words.\n\nProblem: {text}\nIn other words: ", end="\n")
 
@@ -51,7 +53,8 @@ class ModelSource:
     def load(cls, model: str | Path, *, device: str | None = None) -> ModelSource:
         """Load a model from its folder or by its name. Raise `GeneratorUnavailableError` if it is not available."""
         card = read_card(model)
-        generator = load_generator(model, device=device, needed_by="the source", option="source")
+        _check_available(str(model))
+        generator = load_generator(model, device=device, needed_by="the source")
         if not hasattr(generator, "prompt"):
             raise GeneratorUnavailableError(
                 f"{model} only fills gaps: choose a sequence-to-sequence model or a causal language model as the source"
@@ -84,6 +87,21 @@ class ModelSource:
             )
         if self.takes_style:
             check_styles(styles, STYLES, self.name)
+
+
+def _check_available(model: str) -> None:
+    """Raise `GeneratorUnavailableError` if a model is neither in a folder nor available by its name."""
+    if model.endswith(".gguf") or Path(model).expanduser().is_dir():
+        return
+    require_extra()
+    from transformers import AutoConfig
+
+    load_pretrained(
+        model,
+        lambda local: AutoConfig.from_pretrained(model, local_files_only=local),
+        needed_by="the source",
+        remedy=_REMEDY,
+    )
 
 
 def _answers(generator: Generator, texts: Sequence[str], seeds: Sequence[int], decoding: Decoding) -> list[list[str]]:
