@@ -58,7 +58,14 @@ def test_a_remark_on_the_same_line_is_removed():
 
 @pytest.mark.parametrize(
     "answer",
-    ["[" * 100_000, '{"a":' * 100_000, '["Ann has', '{"paraphrases": {"1": "Ann', "['Ann has 2 pens.']", "[1, 2]"],
+    [
+        pytest.param("[" * 100_000, id="brackets"),
+        pytest.param('{"a":' * 100_000, id="braces"),
+        '["Ann has',
+        '{"paraphrases": {"1": "Ann',
+        "['Ann has 2 pens.']",
+        "[1, 2]",
+    ],
 )
 def test_broken_json_is_never_a_paraphrase(answer):
     assert paraphrases_in(answer) == []

@@ -282,7 +282,7 @@ def test_an_address_that_cannot_be_used_is_one_line(tmp_path):
         ask(EndpointSource("http://127.0.0.1/\x01v1", model="m", cache=tmp_path))
 
 
-@pytest.mark.parametrize("content", ["I'm sorry, I cannot help.", "", None, "[" * 100_000])
+@pytest.mark.parametrize("content", ["I'm sorry, I cannot help.", "", None, pytest.param("[" * 100_000, id="brackets")])
 def test_an_answer_without_a_paraphrase_is_not_kept(endpoint, source, content):
     endpoint.plan = [(200, {}, {"choices": [{"message": {"content": content}}]}), GOOD]
     assert ask(source())[0].candidates == ()
