@@ -63,7 +63,7 @@ def guard_fault(question: str, paraphrase: str, *, answer: object = None) -> str
 def check_output(question: str, paraphrase: str, *, answer: object = None) -> tuple[str, int]:
     """Return what `guard_fault` returns, and the number of additions if there is no fault.
 
-    An addition is a sentence that shares less than a third of its content words, and no number, with the question.
+    An addition is a sentence that shares less than 30% of its content words, and no number, with the question.
 
     >>> question = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
     >>> check_output(question, "It is Monday. Tom had 5 pens before he bought 3. How many pens are there?")
