@@ -7,23 +7,26 @@ MODEL is a generator folder (`paraqd generator train`), a GGUF file, or `tiny` f
 training needs torch and transformers. Without onnxruntime, the small judge runs with torch. `plot` needs matplotlib.
 
 The questions are divided at random: some are only used for evaluation, the others for training. A run that was
-interrupted goes on where it stopped if the same command is given again. OUT has these files:
+interrupted goes on where it stopped if the same command is given again. A folder with a run of another model, other
+questions or other settings is refused. `--save` writes the trained model as a generator folder. OUT has these files:
 
 - steps.csv: for each step the mean reward, the shares of outputs that are accepted and different, copied, caught by
   another guard and invalid, the divergence from the first model, the length and the time;
 - held_out.csv: the same for the questions that are only used for evaluation, with greedy decoding;
 - outputs.jsonl: the outputs for these questions, first and last, which `paraqd score` can judge again;
-- run.json: the settings; and after `plot` curve.png and README.md.
+- run.json: the settings, and hashes of the questions and of the first model; and after `plot` curve.png and README.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import math
 import platform
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -38,12 +41,19 @@ from paraqd.data.tables import open_table
 from paraqd.errors import ArgumentError, ParaqdError
 from paraqd.generators.base import Prompt
 from paraqd.generators.causal import encode_prompt, load_gguf
-from paraqd.generators.loading import read_card
-from paraqd.generators.policy_training import PolicySettings, PolicyStep, train_policy, write_completions
+from paraqd.generators.loading import CARD, read_card
+from paraqd.generators.policy_training import (
+    PolicySettings,
+    PolicyStep,
+    train_policy,
+    weights_digest,
+    write_completions,
+)
 from paraqd.generators.runtime import pick_device, quiet
+from paraqd.generators.styles import styled
 from paraqd.generators.tiny import tiny_causal
 from paraqd.generators.training_loop import seeded
-from paraqd.integrations.reward import RewardSettings, ScoresPairs, rate_outputs
+from paraqd.integrations.reward import RewardSettings, ScoresPairs, mean_distance, rate_outputs
 from paraqd.integrations.trl import make_reward, shares
 
 PROMPT = "Question: {text}\nParaphrase:\n"
@@ -105,8 +115,9 @@ def plot(out: Path) -> int:
 def train(options: argparse.Namespace) -> int:
     """Train a model, and write the figures."""
     held_out, training = divide(read_questions(options.questions), options.held_out, options.seed)
+    card = read_card(options.model)
     device = pick_device(options.device)
-    model, tokenizer, prompt = load_model(options, [*held_out, *training])
+    model, tokenizer, prompt = load_model(options, card, [*held_out, *training])
     settings = PolicySettings(**{name: getattr(options, name) for name in PolicySettings.__slots__ if name in options})
     wanted = RewardSettings(least_distance=options.least_distance, full_distance=options.full_distance)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -119,6 +130,8 @@ def train(options: argparse.Namespace) -> int:
             "prompt": asdict(prompt),
             "questions": len(training),
             "held_out": len(held_out),
+            "questions_sha256": hashlib.sha256(json.dumps([held_out, training]).encode()).hexdigest(),
+            "model_sha256": weights_digest(model),
             "seed": options.seed,
             "signature": getattr(scorer, "signature", ""),
             "device": device_name(device),
@@ -131,10 +144,14 @@ def train(options: argparse.Namespace) -> int:
         steps, evaluations = Table(options.out / STEPS), Table(options.out / HELD_OUT)
 
         def evaluate(step: int) -> None:
-            texts = greedy(model, tokenizer, prompt, held_out, settings.max_new_tokens, device)
+            texts = greedy(
+                model, tokenizer, prompt, [input_of(each, card) for each in held_out], settings.max_new_tokens, device
+            )
             ratings = rate_outputs(list(zip(held_out, texts, strict=True)), scorer, settings=wanted)
+            apart = mean_distance(ratings)
             mean = {
-                name: sum(getattr(each, name) for each in ratings) / len(ratings) for name in ("reward", "distance")
+                "reward": sum(each.reward for each in ratings) / len(ratings),
+                "distance": math.nan if apart is None else apart,
             }
             evaluations.add({"step": step, **mean, **shares(ratings)})
             found = [
@@ -158,7 +175,7 @@ def train(options: argparse.Namespace) -> int:
         train_policy(
             model,
             tokenizer,
-            [{"prompt": prompt.fill(question), "question": question} for question in training],
+            [{"prompt": prompt.fill(input_of(question, card)), "question": question} for question in training],
             make_reward(scorer, least_distance=wanted.least_distance, full_distance=wanted.full_distance),
             settings=settings,
             answer=prompt.answer,
@@ -172,6 +189,8 @@ def train(options: argparse.Namespace) -> int:
         with quiet():
             model.save_pretrained(options.save)
             tokenizer.save_pretrained(options.save)
+        saved = saved_card(card, prompt, facts)
+        (options.save / CARD).write_text(json.dumps(saved, indent=2) + "\n", encoding="utf-8")
     print(f"{settings.steps} steps → {options.out}; draw them with: python bench/reward_curve.py plot {options.out}")
     return 0
 
@@ -185,7 +204,8 @@ def check_same_run(path: Path, facts: dict[str, Any]) -> None:
         given["settings"]["steps"] = given["versions"] = given["device"] = None
     changed = [name for name in now if before.get(name) != now[name]]
     if changed:
-        raise ArgumentError(f"{path.parent} has a run with other {changed[0]}: choose another folder, or delete it")
+        what = changed[0].removesuffix("_sha256")
+        raise ArgumentError(f"{path.parent} has a run with other {what}: choose another folder, or delete it")
 
 
 def read_questions(path: Path) -> list[str]:
@@ -206,9 +226,28 @@ def divide(questions: Sequence[str], held_out: int, seed: int) -> tuple[list[str
     return order[:held_out], order[held_out:]
 
 
-def load_model(options: argparse.Namespace, texts: Sequence[str]) -> tuple[Any, Any, Prompt]:
+def input_of(question: str, card: Mapping[str, Any]) -> str:
+    """Return the text that goes into the prompt. A paraphrasing generator expects a style before the question."""
+    return styled(question, "plain") if card.get("kind") == "paraphrase" else question
+
+
+def saved_card(card: Mapping[str, Any], prompt: Prompt, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the card of the trained model: that of the first model, with the prompt and the facts of the run."""
+    first = {
+        "kind": "reward",
+        "base": facts["model"],
+        "stand_in": facts["model"] == "tiny",
+        "data_sha256": facts["questions_sha256"],
+        "backend": "causal",
+        "by_sentence": False,
+    }
+    # another name than the first model's, because the outputs differ
+    base = {"base": f"{card['base']}+reward"} if "base" in card else {}
+    return {**first, **card, **base, "prompt": asdict(prompt), "reward_run": dict(facts)}
+
+
+def load_model(options: argparse.Namespace, card: Mapping[str, Any], texts: Sequence[str]) -> tuple[Any, Any, Prompt]:
     """Return the model, its tokenizer and its prompt."""
-    card = read_card(options.model)
     prompt = Prompt(card["prompt"]["template"], card["prompt"]["end"]) if "prompt" in card else Prompt(PROMPT)
     if options.prompt is not None:
         prompt = Prompt(options.prompt)
@@ -238,7 +277,7 @@ def load_folder(folder: Path) -> tuple[Any, Any]:
 def greedy(
     model: Any, tokenizer: Any, prompt: Prompt, questions: Sequence[str], max_new_tokens: int, device: str
 ) -> list[str]:
-    """Return the most probable paraphrase of each question."""
+    """Return the most probable paraphrase of each question, which is given as `input_of` returns it."""
     texts: list[str] = []
     for start in range(0, len(questions), _AT_ONCE):
         prompts = [encode_prompt(tokenizer, prompt.fill(each)) for each in questions[start : start + _AT_ONCE]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,7 @@ def summary(folder: Path) -> str:
         "| | step " + str(first["step"]) + " | step " + str(last["step"]) + " |",
         "| --- | ---: | ---: |",
         f"| mean reward | {float(first['reward']):.3f} | {float(last['reward']):.3f} |",
-        f"| mean distance from the question | {float(first['distance']):.3f} | {float(last['distance']):.3f} |",
+        f"| mean distance, where measured | {_figure(first['distance'])} | {_figure(last['distance'])} |",
         *(f"| {LABELS[name]} | {float(first[name]):.1%} | {float(last[name]):.1%} |" for name in SHARES),
         "",
         f"Scorer: `{settings['signature']}`. `{STEPS}` has the figures of each step, `{HELD_OUT}` those of the unseen "
@@ -117,3 +118,8 @@ def summary(folder: Path) -> str:
         "Made by `python bench/reward_curve.py`.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _figure(value: str) -> str:
+    """Return a number with three digits, or a dash if nothing was measured."""
+    return "–" if math.isnan(float(value)) else f"{float(value):.3f}"

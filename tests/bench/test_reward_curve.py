@@ -21,10 +21,14 @@ sys.path.insert(0, str(ROOT / "bench"))
 import reward_curve  # noqa: E402
 from rewardlib import processes  # noqa: E402
 from rewardlib.onnx_arrays import read_arrays  # noqa: E402
-from rewardlib.run_log import Table, smoothed  # noqa: E402
+from rewardlib.run_log import Table, smoothed, summary  # noqa: E402
 from rewardlib.torch_scorer import load_torch_scorer  # noqa: E402
 
 from paraqd import Scorer  # noqa: E402
+from paraqd.generators import policy_training  # noqa: E402
+from paraqd.generators.loading import load_generator, read_card  # noqa: E402
+from paraqd.generators.styles import styled  # noqa: E402
+from paraqd.generators.train import train_generator  # noqa: E402
 from paraqd.generators.training_loop import one_thread  # noqa: E402
 from paraqd.model_folder import DEFAULT_MODEL, ONNX_FILE  # noqa: E402
 
@@ -118,6 +122,89 @@ def test_a_folder_with_another_run_is_refused(tmp_path, questions, capsys):
     capsys.readouterr()
     assert run("train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1, "--divergence", 1) == 2
     assert "has a run with other settings: choose another folder" in capsys.readouterr().err
+
+
+def files_of(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_a_finished_run_is_kept_when_the_questions_change(tmp_path, questions, capsys):
+    out = tmp_path / "out"
+    run("train", "tiny", questions, out, *RUN, "--steps", 1)
+    before = files_of(out)
+    lines = Path(questions).read_text(encoding="utf-8")
+    Path(questions).write_text(lines.replace("How many", "What number of"), encoding="utf-8")
+    assert Path(questions).read_text(encoding="utf-8") != lines
+    capsys.readouterr()
+    assert run("train", "tiny", questions, out, *RUN, "--steps", 1) == 2
+    assert "has a run with other questions: choose another folder" in capsys.readouterr().err
+    assert files_of(out) == before
+
+
+@pytest.fixture
+def paraphraser(tmp_path, questions):
+    texts = reward_curve.read_questions(Path(questions))[:20]
+    with one_thread():
+        return train_generator(
+            "paraphrase",
+            None,
+            tmp_path / "paraphraser",
+            pairs=[(styled(text, "plain"), text) for text in texts],
+            scale="smoke",
+        )
+
+
+def test_another_model_of_the_same_name_is_refused(tmp_path, questions, paraphraser, capsys):
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    out = tmp_path / "out"
+    run("train", paraphraser, questions, out, *RUN, "--steps", 1)
+    before = files_of(out)
+    path = paraphraser / "model.safetensors"
+    changed = {name: value + torch.ones_like(value) for name, value in load_file(path).items()}
+    save_file(changed, path, metadata={"format": "pt"})
+    capsys.readouterr()
+    assert run("train", paraphraser, questions, out, *RUN, "--steps", 1) == 2
+    assert "has a run with other model: choose another folder" in capsys.readouterr().err
+    assert files_of(out) == before
+
+
+def test_a_paraphrasing_generator_gets_its_style_and_keeps_its_card(tmp_path, questions, paraphraser, monkeypatch):
+    seen = []
+    encode = reward_curve.encode_prompt
+    for module in (reward_curve, policy_training):
+        monkeypatch.setattr(
+            module, "encode_prompt", lambda tokenizer, text: seen.append(text) or encode(tokenizer, text)
+        )
+    assert run("train", paraphraser, questions, tmp_path / "out", *RUN, "--steps", 1, "--save", tmp_path / "saved") == 0
+    card = read_card(paraphraser)
+    prompt = reward_curve.Prompt(card["prompt"]["template"], card["prompt"]["end"])
+    wanted = {prompt.fill(styled(text, "plain")) for text in reward_curve.read_questions(Path(questions))}
+    assert len(seen) > 12 and set(seen) <= wanted
+    saved = read_card(tmp_path / "saved")
+    assert {**saved, "base": card["base"]} == {**card, "reward_run": saved["reward_run"]}
+    assert saved["reward_run"]["settings"]["steps"] == 1
+    assert load_generator(tmp_path / "saved").name.startswith("tiny+reward/paraphrase@")
+
+
+def test_a_model_without_a_card_is_saved_with_one(tmp_path, questions):
+    assert run("train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1, "--save", tmp_path / "saved") == 0
+    card = read_card(tmp_path / "saved")
+    assert card["prompt"]["template"] == reward_curve.PROMPT
+    assert load_generator(tmp_path / "saved").name == f"tiny/reward@{card['data_sha256'][:8]}"
+
+
+def test_a_distance_that_was_not_measured_is_not_a_figure(tmp_path, questions):
+    run("train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1)
+    outputs = [json.loads(line) for line in (tmp_path / "out" / "outputs.jsonl").read_text().splitlines()]
+    for step, mean in zip((0, 1), Table(tmp_path / "out" / "held_out.csv").column("distance"), strict=True):
+        found = [row["distance"] for row in outputs if row["step"] == step and row["distance"] is not None]
+        assert mean == pytest.approx(np.mean(found) if found else np.nan, abs=1e-4, nan_ok=True)
+    assert any(row["distance"] is None for row in outputs)
+    row = {"reward": -1.0, **dict.fromkeys(("accepted", "copied", "invalid"), 0.0), "guarded": 1.0}
+    Table(tmp_path / "out" / "held_out.csv").add({"step": 1, "distance": float("nan"), **row})
+    assert "| – |" in summary(tmp_path / "out")
 
 
 def test_a_run_needs_torch_and_transformers_alone(tmp_path, questions):

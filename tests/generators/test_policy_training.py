@@ -97,6 +97,28 @@ def test_a_resumed_run_ends_with_the_same_weights(tiny, tmp_path):
     assert torch.allclose(resumed, whole, atol=1e-6)
 
 
+def files_of(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("change", ["rows", "model", "settings"])
+def test_a_checkpoint_of_another_run_is_refused_and_kept(tiny, tmp_path, change):
+    made, rows, options = tiny(), [dict(row) for row in ROWS], {}
+    train(made, steps=2, work_dir=tmp_path)
+    before = files_of(tmp_path)
+    again = tiny()
+    if change == "rows":
+        rows[0]["question"] = "Another question?"  # the prompt is the same
+    elif change == "model":
+        again = made  # its weights are trained already
+    else:
+        options["temperature"] = 0.5
+    settings = PolicySettings(**{**{name: getattr(SMALL, name) for name in SMALL.__slots__}, **options})
+    with pytest.raises(GeneratorTrainingError, match=f"has a checkpoint of a run with other {change}: choose another"):
+        train_policy(*again, rows, share_of_vowels, settings=settings, seed=1, work_dir=tmp_path)
+    assert before and files_of(tmp_path) == before
+
+
 def test_the_size_of_a_pass_does_not_matter(tiny):
     assert torch.allclose(train(tiny(), rows_at_once=3), train(tiny(), rows_at_once=8), atol=1e-4)
 

@@ -6,10 +6,15 @@ import gzip
 import json
 import os
 import re
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from paraqd import Scorer
+from paraqd.integrations.reward import rate_outputs
+from paraqd.judge_package import GROUP
 
 PAGE = (Path(__file__).parents[2] / "docs" / "integrations.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -32,6 +37,10 @@ def test_every_section_has_an_example_that_is_run():
         assert len(re.findall("^```python$", text, re.MULTILINE)) == 1, name
 
 
+def has_judge_package():
+    return bool(entry_points(group=GROUP))
+
+
 @pytest.fixture
 def example(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -52,6 +61,19 @@ def example(tmp_path, monkeypatch):
 @pytest.mark.parametrize("section", ["datasets", "pandas", "scikit-learn", "TRL: rewards"])
 def test_an_example_that_checks_itself(example, section):
     example(section)
+
+
+@pytest.mark.parametrize("judge", ["small", None])
+def test_the_documented_reward_is_clear_with_each_judge(example, judge, monkeypatch):
+    if judge is None:
+        if not has_judge_package():
+            pytest.skip("the language-model judge is not installed")
+        monkeypatch.delenv("PARAQD_JUDGE")
+    outputs = example("TRL: rewards")["outputs"]
+    scorer = Scorer.load(judge=judge)
+    good, wrong, copied = rate_outputs([(QUESTION, output) for output in outputs], scorer)
+    assert ("judge:cascade" in scorer.signature) == (judge is None)
+    assert good.reward > 0.8 and wrong.reward < -0.5 and copied.reward == -1
 
 
 def test_promptfoo(example):

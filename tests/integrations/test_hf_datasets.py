@@ -48,6 +48,13 @@ def test_rows_that_cannot_be_scored_have_an_error_in_any_order(pairs):
     assert scored["valid"] == [False, True]
 
 
+@pytest.mark.parametrize("options", [{"batched": True}, {}])
+def test_numbers_are_no_texts(pairs, options):
+    numbers = datasets.Dataset.from_dict({"question": [5, 6], "paraphrase": [5, 7]})
+    assert numbers.map(ScorePairs("reading"), **options)["error"] == ["question is not text"] * 2
+    assert len(numbers.filter(KeepValid("reading"), **options)) == 0
+
+
 def test_the_library_recognises_the_same_function_and_another_model():
     hash_of = datasets.fingerprint.Hasher.hash
     used = ScorePairs("reading")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.integrations.reward_guards import answer_value, guard_fault
+from paraqd.integrations.reward_guards import answer_value, check_output, guard_fault
 
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
 GOOD = "Tom buys 3 pens. Before that, he had 5 of them. What number of pens does he now own?"
@@ -79,6 +79,45 @@ def test_a_problem_or_a_question_that_is_told_twice_is_repeated(text):
 )
 def test_a_sentence_after_the_question_is_appended(text):
     assert guard_fault(QUESTION, text) == "appended"
+
+
+ADDITIONS = [
+    "Ignore all previous instructions.",
+    "Please subscribe to my channel for great offers!",
+    "The cat sat on the mat.",
+    "Have you subscribed yet?",
+]
+
+
+@pytest.mark.parametrize("addition", ADDITIONS)
+def test_a_sentence_without_a_word_of_the_question_is_an_addition_wherever_it_is(addition):
+    first, rest = GOOD.split(". ", 1)
+    assert check_output(QUESTION, GOOD) == ("", 0)
+    assert check_output(QUESTION, f"{addition} {GOOD}") == ("", 1)
+    assert check_output(QUESTION, f"{first}. {addition} {rest}") == ("", 1)
+
+
+@pytest.mark.parametrize("mark", [":", ";", " —", " -"])
+def test_a_part_of_a_sentence_can_be_an_addition(mark):
+    assert check_output(QUESTION, f"Ignore all previous instructions{mark} {GOOD}") == ("", 1)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_text_with_many_additions_is_off_topic(place):
+    sentences = ["Tom buys 3 pens.", "Before that, he had 5 of them.", "What number of pens does he now own?"]
+    sentences.insert(place, "The quick brown fox jumps over the lazy dog. The cat sat on the mat.")
+    assert guard_fault(QUESTION, " ".join(sentences)) == "off_topic"
+
+
+@pytest.mark.parametrize("start", ["Pens pens pens:", "Pens pens.", "Pens, pens, pens!"])
+def test_a_word_that_is_repeated_at_once_is_repeated(start):
+    assert guard_fault(QUESTION, f"{start} {GOOD}") == "repeated"
+    assert guard_fault(f"{start} {QUESTION}", f"{start} {GOOD}") == ""
+    assert guard_fault(QUESTION, GOOD.replace("he had 5", "he had had 5")) == ""
+
+
+def test_a_question_in_other_words_is_no_addition():
+    assert check_output(QUESTION, "Tom owns 5 pens. He then gets 3 new ones. What is his total?") == ("", 0)
 
 
 def test_a_long_story_is_too_long():

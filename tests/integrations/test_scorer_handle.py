@@ -7,7 +7,8 @@ import pickle
 import pytest
 
 from paraqd import ModelError, Scorer
-from paraqd.integrations.scorer_handle import ScorerHandle, fault_of, is_valid, reason_of
+from paraqd.integrations.faults import fault_of
+from paraqd.integrations.scorer_handle import ScorerHandle, cached_handle, is_valid, reason_of
 from paraqd.runs.score import Model
 
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
@@ -26,6 +27,11 @@ def test_a_used_handle_is_pickled_as_a_new_one_and_another_model_differently():
     used.verdicts([QUESTION], [WRONG])
     assert pickle.dumps(used) == pickle.dumps(ScorerHandle(Model("reading")))
     assert pickle.dumps(used) != pickle.dumps(ScorerHandle(Model("reading", threshold=0.4)))
+
+
+def test_the_same_settings_share_a_handle():
+    assert cached_handle(Model("reading")) is cached_handle(Model("reading"))
+    assert cached_handle(Model("reading")) is not cached_handle(Model("reading", threshold=0.4))
 
 
 def test_an_unknown_model_is_reported_at_once():

@@ -66,6 +66,16 @@ def test_predictions_agree_with_the_scorer():
     assert classifier.score(PAIRS, LABELS) == 1
 
 
+def test_only_the_mode_fused_has_probabilities():
+    assert hasattr(ParaphraseClassifier(), "predict_proba")
+    assert not hasattr(ParaphraseClassifier(mode="encoder"), "predict_proba")
+
+
+def test_a_pair_that_cannot_be_scored_is_an_error():
+    with pytest.raises(ValueError, match="question"):
+        ParaphraseClassifier(model="reading").fit(PAIRS).predict([("", "Tom has 5 pens.")])
+
+
 def test_arrays_and_data_frames_are_pairs_too():
     pd = pytest.importorskip("pandas")
     classifier = ParaphraseClassifier(model="reading").fit(PAIRS)

@@ -58,9 +58,51 @@ def test_a_row_without_a_question_has_no_reward(scorer):
     assert make_reward(scorer)(prompts=[[]], completions=[messages(GOOD)]) == [None]
 
 
-def test_a_question_that_is_no_text_is_refused(scorer):
-    with pytest.raises(ParaqdError, match="a question is 5, which is not a text"):
-        make_reward(scorer)(prompts=["a"], completions=[GOOD], question=[5])
+@pytest.mark.parametrize("question", [5, math.nan, ["Tom has 5 pens."], b"Tom"])
+def test_a_question_that_is_no_text_has_no_reward(scorer, question):
+    logged = {}
+    rewards = make_reward(scorer)(
+        prompts=["a"] * 2, completions=[GOOD] * 2, question=[question, QUESTION], log_extra=logged.__setitem__
+    )
+    assert rewards[0] is None and rewards[1] > 0.5
+    assert logged["fault"] == ["no_question", ""]
+
+
+def test_a_prompt_that_is_missing_has_no_reward(scorer):
+    assert make_reward(scorer)(prompts=[None], completions=[GOOD]) == [None]
+
+
+@pytest.mark.parametrize(
+    "completion", [None, [], [{"role": "assistant", "content": None}], [{"role": "assistant", "content": []}]]
+)
+def test_a_missing_completion_is_empty(scorer, completion):
+    logged = {}
+    rewards = make_reward(scorer)(
+        prompts=["a"], completions=[completion], question=[QUESTION], log_extra=logged.__setitem__
+    )
+    assert rewards == [-1.0] and logged == {"fault": ["empty"], "score": [None], "distance": [None]}
+
+
+@pytest.mark.parametrize("content", [["Tom has", " 5"], [{"type": "text", "text": "Tom has"}, " 5"]])
+def test_the_parts_of_a_message_may_be_strings(content):
+    assert text_of([{"role": "assistant", "content": content}]) == "Tom has 5"
+    assert text_of(["Tom has 5"]) == "Tom has 5"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"question": [QUESTION]},
+        {"question": [QUESTION] * 3},
+        {"question": QUESTION},
+        {"question": [QUESTION] * 2, "answer": ["8"]},
+        {"question": [QUESTION] * 2, "answer": []},
+        {"question": [QUESTION] * 2, "prompts": ["a"]},
+    ],
+)
+def test_columns_of_another_length_are_refused(scorer, columns):
+    with pytest.raises(ParaqdError, match=r"there are 2 completions, but (question|answer|prompts) has"):
+        make_reward(scorer)(**{"prompts": ["a"] * 2, "completions": [GOOD] * 2, **columns})
 
 
 def test_the_fault_and_the_shares_are_logged(scorer):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
 import math
 import random
 import time
@@ -127,7 +128,8 @@ def train_policy(
     answer : callable
         A function that takes the decoded completion and returns the text that is rewarded.
     work_dir : Path, optional
-        The folder for checkpoints. An interrupted training run resumes from its last checkpoint.
+        The folder for checkpoints. An interrupted training run resumes from its last checkpoint. If the folder has a
+        checkpoint of a run with another model, other rows or other settings, `GeneratorTrainingError` is raised.
     on_step : callable, optional
         A function that gets the figures of each step.
 
@@ -145,8 +147,16 @@ def train_policy(
         writer = half_copy(model) if device.startswith("cuda") else model
         optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
         # the figures of a step do not depend on how many steps follow, so a run can be resumed and made longer
-        fingerprint = {"settings": {**asdict(settings), "steps": 0}, "seed": seed, "rows": _digest(rows)}
-        start = 0 if work_dir is None else load_checkpoint(model, optimizer, work_dir, fingerprint, device)[0]
+        fingerprint = {
+            "settings": {**asdict(settings), "steps": 0},
+            "seed": seed,
+            "rows": _digest(rows),
+            "model": weights_digest(model),
+        }
+        start = 0
+        if work_dir is not None:
+            _check_checkpoints(work_dir, fingerprint)
+            start = load_checkpoint(model, optimizer, work_dir, fingerprint, device)[0]
         for step in range(start, settings.steps):
             torch.manual_seed(row_key(seed, "policy", step))
             begun = time.monotonic()
@@ -232,8 +242,32 @@ def _copy_weights(model: Any, writer: Any) -> None:
                 theirs.copy_(mine)
 
 
+def weights_digest(model: Any) -> str:
+    """Return a hash of a model's weights."""
+    import torch
+
+    found = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        found.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        found.update(value.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+    return found.hexdigest()
+
+
 def _digest(rows: Sequence[Row]) -> str:
-    return hashlib.sha256("\x1f".join(str(row["prompt"]) for row in rows).encode("utf-8", "surrogatepass")).hexdigest()
+    """Return a hash of all columns of the rows."""
+    text = json.dumps([dict(row) for row in rows], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _check_checkpoints(work_dir: Path, fingerprint: Mapping[str, Any]) -> None:
+    """Raise `GeneratorTrainingError` if a folder has a checkpoint of another run. It would be deleted otherwise."""
+    for path in sorted(work_dir.glob("step-*/state.json")):
+        before = json.loads(path.read_text(encoding="utf-8")).get("of", {})
+        changed = [name for name, value in fingerprint.items() if before.get(name) != value]
+        if changed:
+            raise GeneratorTrainingError(
+                f"{work_dir} has a checkpoint of a run with other {changed[0]}: choose another folder, or delete it"
+            )
 
 
 def _rows_of(step: int, rows: Sequence[Row], settings: PolicySettings, seed: int) -> list[Row]:

@@ -22,7 +22,8 @@ from __future__ import annotations
 from typing import Any
 
 from paraqd.extras import require_extra
-from paraqd.integrations.scorer_handle import ScorerHandle, fault_of, is_valid
+from paraqd.integrations.faults import fault_of
+from paraqd.integrations.scorer_handle import ScorerHandle, is_valid
 from paraqd.runs.score import Model
 from paraqd.scoring.verdict import Verdict
 

@@ -16,7 +16,7 @@ import ``datasets``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from paraqd.errors import ArgumentError
@@ -60,7 +60,7 @@ class _PairFunction:
                 "and paraphrase_column"
             )
         first, second = (rows[name] for name in self._columns)
-        if any(isinstance(each, str) or each is None for each in (first, second)):
+        if any(isinstance(each, str) or not isinstance(each, Iterable) for each in (first, second)):
             return [first], [second], False
         return list(first), list(second), True
 

@@ -18,7 +18,8 @@ import asyncio
 from typing import Any
 
 from paraqd.extras import require_extra
-from paraqd.integrations.scorer_handle import ScorerHandle, fault_of, is_valid, reason_of
+from paraqd.integrations.faults import fault_of
+from paraqd.integrations.scorer_handle import ScorerHandle, is_valid, reason_of
 from paraqd.runs.score import Model
 from paraqd.scoring.verdict import Verdict
 

@@ -13,12 +13,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from paraqd.errors import ArgumentError
 from paraqd.extras import require_extra
-from paraqd.integrations.scorer_handle import ScorerHandle
+from paraqd.integrations.scorer_handle import cached_handle
 from paraqd.runs.score import Model
 
 require_extra("pandas", "the pandas accessor")
@@ -26,8 +25,6 @@ import pandas as pd  # noqa: E402
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-_handle = lru_cache(maxsize=4)(ScorerHandle)
 
 
 @pd.api.extensions.register_dataframe_accessor("paraqd")
@@ -54,7 +51,7 @@ class ParaqdAccessor:
             raise ArgumentError(
                 f"the data frame has no column {missing[0]!r}: its columns are {names}; pass question and paraphrase"
             )
-        found = _handle(Model(**options)).columns(_texts(self._frame[question]), _texts(self._frame[paraphrase]))
+        found = cached_handle(Model(**options)).columns(_texts(self._frame[question]), _texts(self._frame[paraphrase]))
         scored = pd.DataFrame(found, index=self._frame.index)
         return scored.astype({"score": "float64", "valid": "boolean"})  # both may be missing
 

@@ -21,15 +21,13 @@ and name it in the configuration::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from paraqd.errors import ArgumentError
-from paraqd.integrations.scorer_handle import ScorerHandle, reason_of
+from paraqd.integrations.scorer_handle import cached_handle, reason_of
 from paraqd.runs.score import Model
 from paraqd.scoring.verdict import Verdict, probability_of
 
-_handle = lru_cache(maxsize=4)(ScorerHandle)
 _OPTIONS = ("model", "mode", "threshold", "skip", "judge")
 
 
@@ -53,7 +51,7 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
         raise ArgumentError(f"the test has no variable {variable!r} (its variables: {names}): set config.question_var")
     if unknown := sorted(config.keys() - set(_OPTIONS)):
         raise ArgumentError(f"config has an unknown key {unknown[0]!r}: choose question_var, {', '.join(_OPTIONS)}")
-    handle = _handle(Model(**config))
+    handle = cached_handle(Model(**config))
     (verdict,) = handle.verdicts([variables[variable]], [output])
     reason = reason_of(verdict, handle.scorer.threshold)
     if not isinstance(verdict, Verdict):

@@ -3,6 +3,7 @@
 A reward is a number from -1 to 1:
 
 - 1 for a valid paraphrase that is far enough from the question, and less for one that is closer;
+- half of that for each sentence that has little to do with the question (an addition);
 - from 0 down to -1 for an invalid paraphrase, by the probability that it is valid;
 - -1 for a copy, and for every other output that a guard catches (see `reward_guards`).
 """
@@ -14,12 +15,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from paraqd.errors import ArgumentError
-from paraqd.integrations.reward_guards import COPIED, guard_fault
+from paraqd.integrations.faults import fault_of
+from paraqd.integrations.reward_guards import COPIED, check_output
 from paraqd.integrations.wording import distance
 from paraqd.scoring.verdict import Verdict, probability_of
 
 LOWEST = -1.0
-INVALID = "invalid"  # the fault of an invalid paraphrase without evidence
+_ADDITION = 0.5  # each addition multiplies the reward by this factor
 
 
 class ScoresPairs(Protocol):
@@ -64,17 +66,21 @@ class Rating:
         A number from -1 to 1.
     fault : str
         Empty for a paraphrase that is valid and different. Otherwise the name of a guard, or the kind of evidence.
-    distance : float
-        The distance between the output and the question; 0 if a guard caught the output, because it was not measured.
+    distance : float, optional
+        The distance between the output and the question. None if it was not measured, because a guard caught the
+        output before.
     score : float, optional
         The scorer's score. None if a guard caught the output, because it was not scored then.
+    additions : int
+        The number of sentences that have little to do with the question. Each one halves the reward.
 
     """
 
     reward: float
     fault: str
-    distance: float
+    distance: float | None = None
     score: float | None = None
+    additions: int = 0
 
     @property
     def accepted(self) -> bool:
@@ -114,25 +120,40 @@ def rate_outputs(
     """
     settings = settings or RewardSettings()
     known: Sequence[object] = [None] * len(pairs) if answers is None else answers
+    if len(known) != len(pairs):
+        raise ArgumentError(f"there are {len(pairs)} pairs and {len(known)} answers: pass one answer for each pair")
     caught = [_caught(*pair, answer, settings) for pair, answer in zip(pairs, known, strict=True)]
     passed = [place for place, rating in enumerate(caught) if not rating.fault]
     verdicts = scorer.score_pairs([pairs[place] for place in passed]) if passed else []
     for place, verdict in zip(passed, verdicts, strict=True):
-        caught[place] = _judged(verdict, caught[place].distance, settings)
+        caught[place] = _judged(verdict, caught[place], settings)
     return caught
+
+
+def mean_distance(ratings: Iterable[Rating]) -> float | None:
+    """Return the mean distance of the outputs whose distance was measured, or None if there are none.
+
+    >>> mean_distance([Rating(0.9, "", 0.5, 0.9), Rating(-1.0, "copied", 0.1), Rating(-1.0, "empty")])
+    0.3
+    """
+    measured = [rating.distance for rating in ratings if rating.distance is not None]
+    return sum(measured) / len(measured) if measured else None
 
 
 def _caught(question: str, output: str, answer: object, settings: RewardSettings) -> Rating:
     """Return the rating of an output that a guard catches, or a rating without a fault."""
-    if fault := guard_fault(question, output, answer=answer):
-        return Rating(LOWEST, fault, 0.0)
+    fault, additions = check_output(question, output, answer=answer)
+    if fault:
+        return Rating(LOWEST, fault)
     apart = distance(question, output)
-    return Rating(LOWEST, COPIED if apart < settings.least_distance else "", apart)
+    return Rating(LOWEST, COPIED if apart < settings.least_distance else "", apart, None, additions)
 
 
-def _judged(verdict: Verdict, apart: float, settings: RewardSettings) -> Rating:
+def _judged(verdict: Verdict, passed: Rating, settings: RewardSettings) -> Rating:
+    """Return the rating of an output that passed the guards."""
+    assert passed.distance is not None
     probability = probability_of(verdict.score)
+    reward = min(0.0, 2 * probability - 1)
     if verdict.valid:
-        return Rating(probability * min(1.0, apart / settings.full_distance), "", apart, verdict.score)
-    fault = verdict.evidence[0].kind.value if verdict.evidence else INVALID
-    return Rating(min(0.0, 2 * probability - 1), fault, apart, verdict.score)
+        reward = probability * min(1.0, passed.distance / settings.full_distance) * _ADDITION**passed.additions
+    return Rating(reward, fault_of(verdict), passed.distance, verdict.score, passed.additions)

@@ -3,6 +3,9 @@
 A model that is trained with a reward finds every gap in it. The scorer answers whether a text is the same problem.
 These guards catch texts that contain the same problem and are still no use: a copy, a text with additions, or the
 problem told twice.
+
+A scene is allowed, so a sentence that has nothing to do with the question is no fault by itself. Each one costs a part
+of the reward (see `reward`), and a text with many of them is caught.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from paraqd.scoring.markup import remove_markup
 
 EMPTY, COPIED, CHATTER, FOREIGN = "empty", "copied", "chatter", "foreign"
 ANSWER_GIVEN, REPEATED, APPENDED, TOO_LONG, CUT_OFF = "answer_given", "repeated", "appended", "too_long", "cut_off"
-GUARDS = (EMPTY, TOO_LONG, CHATTER, FOREIGN, ANSWER_GIVEN, REPEATED, APPENDED, CUT_OFF, COPIED)
+OFF_TOPIC = "off_topic"
+GUARDS = (EMPTY, TOO_LONG, CHATTER, FOREIGN, ANSWER_GIVEN, REPEATED, APPENDED, OFF_TOPIC, CUT_OFF, COPIED)
 
 _END = re.compile(r"[.?!…:=_][\s\"'”’)\]}*$]*\Z")
 _LEAST_WORDS = 3
@@ -30,7 +34,10 @@ _SAME_SENTENCE, _SAME_QUESTION = 0.8, 0.5  # the share of common words
 _LEAST_SENTENCE = 3  # shorter sentences may recur
 _RUN, _MOST_REPEATED = 4, 0.15  # the share of runs of four words that occur before
 _COVERED = 0.6  # the share of the question's words in each of two halves that tell the whole problem
-_OWN_WORDS = 0.3  # a sentence after the question with a smaller share of the question's words is an addition
+_OWN_WORDS = 0.3  # a sentence with a smaller share of the question's words is an addition
+_MOST_ADDED = 0.4  # the share of a text's words that may be in additions
+_PART = re.compile(r"[:;—–]\s|\s[—–-]\s|\n")  # what divides a sentence into parts that can stand alone
+_STUTTER = re.compile(r"\b([^\W\d_]{2,})\b(?:\s+\1\b|(?:\W+\1\b){2})", re.I)  # pens pens; pens, pens, pens
 _ANSWER = re.compile(r"\banswer\b\s*(?:is|are|was|:|=)|\bsolution\s*:|\bstep by step\b|####|\\boxed\b", re.I)
 # a number that follows from others: = 8; so he has 8 pens
 _CONCLUSION = re.compile(
@@ -50,6 +57,38 @@ def guard_fault(question: str, paraphrase: str, *, answer: object = None) -> str
     >>> guard_fault(question, "Tom had 5 pens before he bought 3. How many pens are there? Birds sing in the garden.")
     'appended'
     """
+    return check_output(question, paraphrase, answer=answer)[0]
+
+
+def check_output(question: str, paraphrase: str, *, answer: object = None) -> tuple[str, int]:
+    """Return what `guard_fault` returns, and the number of additions if there is no fault.
+
+    An addition is a sentence that shares less than 30% of its content words, and no number, with the question.
+
+    >>> question = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
+    >>> check_output(question, "It is Monday. Tom had 5 pens before he bought 3. How many pens are there?")
+    ('', 1)
+    """
+    fault = _fault_of_surface(question, paraphrase)
+    if fault:
+        return fault, 0
+    asked, given = (read(remove_markup(text).text) for text in (question, paraphrase))
+    if _gives_answer(asked, given, answer):
+        return ANSWER_GIVEN, 0
+    if _repeats(asked, given):
+        return REPEATED, 0
+    if _ends_with_addition(asked, given):
+        return APPENDED, 0
+    added = _additions(asked, given)
+    if sum(len(words(text)) for text in added) > _MOST_ADDED * len(words(given.text)):
+        return OFF_TOPIC, 0
+    if _END.search(question) and not _END.search(paraphrase):
+        return CUT_OFF, 0
+    return "", len(added)
+
+
+def _fault_of_surface(question: str, paraphrase: str) -> str:
+    """Return the name of a guard that needs no reading of the problem, or an empty string."""
     if sum(word[0].isalpha() for word in words(paraphrase)) < _LEAST_WORDS:
         return EMPTY
     if len(words(paraphrase)) > _LONGEST * len(words(question)) + _ALLOWED:  # also keeps the other guards fast
@@ -58,15 +97,6 @@ def guard_fault(question: str, paraphrase: str, *, answer: object = None) -> str
         return CHATTER
     if is_foreign(paraphrase) and not is_foreign(question):
         return FOREIGN
-    asked, given = (read(remove_markup(text).text) for text in (question, paraphrase))
-    if _gives_answer(asked, given, answer):
-        return ANSWER_GIVEN
-    if _repeats(asked, given):
-        return REPEATED
-    if _has_addition(asked, given):
-        return APPENDED
-    if _END.search(question) and not _END.search(paraphrase):
-        return CUT_OFF
     return ""
 
 
@@ -109,7 +139,13 @@ def _repeats(asked: Problem, given: Problem) -> bool:
         or _repeated_runs(given) > max(_MOST_REPEATED, _repeated_runs(asked))
         or _similar_questions(given) > _similar_questions(asked)
         or _tells_twice(asked, given)
+        or _stutters(given) > _stutters(asked)
     )
+
+
+def _stutters(problem: Problem) -> int:
+    """Return how often a content word is repeated at once."""
+    return sum(match[1].lower() not in STOP_WORDS for match in _STUTTER.finditer(problem.text))
 
 
 def _equal_sentences(problem: Problem) -> int:
@@ -154,16 +190,34 @@ def _content(text: str) -> set[str]:
 # --- additions -----------------------------------------------------------------------------------
 
 
-def _has_addition(asked: Problem, given: Problem) -> bool:
+def _ends_with_addition(asked: Problem, given: Problem) -> bool:
     """Return True if something new follows the last question, although the original ends with its question."""
     if not asked.questions or not given.questions or any(True for _ in _after_question(asked)):
         return False
-    known = _content(asked.text)
-    for text in _after_question(given):
-        new = _content(text)
-        if new and len(new & known) < _OWN_WORDS * len(new) and not set(_values(read(text))) & set(_values(asked)):
-            return True
-    return False
+    return any(_is_new(text, asked) for text in _after_question(given))
+
+
+def _additions(asked: Problem, given: Problem) -> list[str]:
+    """Return the sentences of a text that have little to do with the original.
+
+    A question in other words may share nothing with the original question. So a question is an addition only if there
+    are more questions than in the original.
+    """
+    asking = [question.start for question in given.questions]
+    more = max(0, len(asking) - max(1, len(asked.questions)))
+    told, asks = [], []
+    for sentence in given.sentences:
+        if any(sentence.start <= start < sentence.end for start in asking):
+            asks.append(sentence.text)
+        else:
+            told += _PART.split(sentence.text)
+    return [text for text in told if _is_new(text, asked)] + [text for text in asks if _is_new(text, asked)][:more]
+
+
+def _is_new(text: str, asked: Problem) -> bool:
+    """Return True if a sentence shares few content words, and no number, with the original."""
+    found, known = _content(text), _content(asked.text)
+    return len(found & known) < _OWN_WORDS * len(found) and not set(_values(read(text))) & set(_values(asked))
 
 
 def _after_question(problem: Problem) -> Iterable[str]:

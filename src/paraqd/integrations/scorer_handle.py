@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from paraqd.data.tables import Columns
@@ -11,8 +12,6 @@ from paraqd.runs.score import Model
 from paraqd.runs.score_rows import ADDED_WITH_WHY, PairScorer, added_columns, as_record, score_rows, sentences
 from paraqd.scoring.verdict import Verdict
 
-INVALID = "invalid"  # the fault of an invalid paraphrase without evidence
-ERROR = "error"  # the fault of a pair that cannot be scored
 _COLUMNS = Columns(question="question", paraphrase="paraphrase")
 
 
@@ -65,22 +64,12 @@ class ScorerHandle:
         return {name: [typed(row[name], kind) for row in rows] for name, kind in ADDED_WITH_WHY.items()}
 
 
+cached_handle = lru_cache(maxsize=4)(ScorerHandle)  # a scorer is loaded once for the same settings
+
+
 def is_valid(verdict: Verdict | str) -> bool:
     """Return True if a pair was scored and is valid."""
     return isinstance(verdict, Verdict) and verdict.valid
-
-
-def fault_of(verdict: Verdict | str) -> str:
-    """Return the kind of the strongest evidence against a pair, and an empty string for a valid pair.
-
-    >>> fault_of("the question is blank"), fault_of(Verdict(0.9, True, (), "")), fault_of(Verdict(-1, False, (), ""))
-    ('error', '', 'invalid')
-    """
-    if isinstance(verdict, str):
-        return ERROR
-    if verdict.valid:
-        return ""
-    return verdict.evidence[0].kind.value if verdict.evidence else INVALID
 
 
 def reason_of(verdict: Verdict | str, threshold: float) -> str:

@@ -23,9 +23,16 @@ from paraqd.scoring.verdict import probability_of
 
 require_extra("sklearn", "the scikit-learn estimator")
 from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402
+from sklearn.utils.metaestimators import available_if  # noqa: E402
 from sklearn.utils.validation import check_is_fitted  # noqa: E402
 
 BEST = "best"
+
+
+def _gives_probabilities(classifier: Any) -> bool:
+    if classifier.mode != "fused":
+        raise AttributeError(f"the mode {classifier.mode} gives no probabilities: use the mode fused")
+    return True
 
 
 class ParaphraseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not type-checked
@@ -106,11 +113,10 @@ class ParaphraseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self)
         return self._scores(_as_pairs(X)) - self.threshold_
 
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the calibrated probabilities of the classes. They do not depend on the threshold."""
         check_is_fitted(self)
-        if self.mode != "fused":
-            raise AttributeError("only the mode fused gives probabilities")
         valid = np.array([probability_of(score) for score in self._scores(_as_pairs(X))], dtype=np.float64)
         return np.column_stack([1 - valid, valid])
 

@@ -81,16 +81,16 @@ def make_reward(
     ) -> list[float | None]:
         """Return a reward for each completion."""
         del completion_ids
-        questions = columns.get(question_column)
+        questions, answers = columns.get(question_column), columns.get(answer_column)
+        _check_lengths(completions, {"prompts": prompts, question_column: questions, answer_column: answers})
         if questions is None:
             questions = [_question_in(prompt, question_of) for prompt in prompts]
-        answers = columns.get(answer_column) or [None] * len(completions)
         ratings: list[Rating | None] = [None] * len(completions)
         known = [place for place, question in enumerate(questions) if _is_text(question)]
         rated = rate_outputs(
             [(questions[place], text_of(completions[place])) for place in known],
             scorer or _default_scorer(),
-            answers=[answers[place] for place in known],
+            answers=None if answers is None else [answers[place] for place in known],
             settings=settings,
         )
         for place, rating in zip(known, rated, strict=True):
@@ -113,35 +113,50 @@ def reward(
     return _default_reward()(prompts=prompts, completions=completions, completion_ids=completion_ids, **columns)
 
 
-def text_of(text: Text) -> str:
+def text_of(text: Text | None) -> str:
     """Return the text of a completion: the string itself, or the contents of its messages by the assistant.
+
+    A missing completion is an empty text.
 
     >>> text_of([{"role": "assistant", "content": [{"type": "text", "text": "Tom has"}]}])
     'Tom has'
     """
-    if isinstance(text, str):
-        return text
-    return "\n".join(_content(message) for message in text if message.get("role", "assistant") == "assistant")
+    if text is None or isinstance(text, str):
+        return text or ""
+    return "\n".join(_content(message) for message in text if _role(message) in (None, "assistant"))
 
 
-def _question_in(prompt: Text, question_of: Callable[[str], str] | None) -> str:
+def _check_lengths(completions: Sequence[Text], columns: Mapping[str, Any]) -> None:
+    for name, values in columns.items():
+        if values is not None and (isinstance(values, str) or len(values) != len(completions)):
+            size = "one text" if isinstance(values, str) else str(len(values))
+            raise ArgumentError(
+                f"there are {len(completions)} completions, but {name} has {size}: pass a list with one value for each "
+                "completion"
+            )
+
+
+def _question_in(prompt: Text | None, question_of: Callable[[str], str] | None) -> str:
     """Return the question in a prompt, or an empty string if a conversation has no message by a user."""
     if not isinstance(prompt, str):
-        prompt = next((_content(message) for message in reversed(prompt) if message.get("role") == "user"), "")
+        prompt = next((_content(message) for message in reversed(prompt or ()) if _role(message) == "user"), "")
     return question_of(prompt) if question_of and prompt else prompt
 
 
-def _content(message: Mapping[str, Any]) -> str:
-    content = message.get("content") or ""
+def _role(message: Mapping[str, Any] | str) -> Any:
+    return None if isinstance(message, str) else message.get("role")
+
+
+def _content(message: Mapping[str, Any] | str) -> str:
+    content = message if isinstance(message, str) else message.get("content") or ""
     if isinstance(content, str):
         return content
-    return "".join(str(part.get("text") or "") for part in content)  # text in several parts
+    # text in several parts
+    return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in content)
 
 
 def _is_text(question: object) -> bool:
-    if question is not None and not isinstance(question, str):
-        raise ArgumentError(f"a question is {question!r}, which is not a text: pass the column of the questions")
-    return question is not None and not is_blank(question)
+    return isinstance(question, str) and not is_blank(question)
 
 
 def _log(
@@ -153,7 +168,8 @@ def _log(
     if log_extra is not None:
         log_extra("fault", [NO_QUESTION if rating is None else rating.fault for rating in ratings])
         log_extra("score", [None if rating is None else rating.score for rating in ratings])
-        log_extra("distance", [None if rating is None else round(rating.distance, 3) for rating in ratings])
+        apart = [None if rating is None else rating.distance for rating in ratings]
+        log_extra("distance", [None if each is None else round(each, 3) for each in apart])
     if log_metric is not None:
         for name, share in shares([rating for rating in ratings if rating is not None]).items():
             log_metric(f"paraqd/{name}", share)
@@ -162,7 +178,7 @@ def _log(
 def shares(ratings: Sequence[Rating]) -> dict[str, float]:
     """Return the shares of outputs that are accepted, copied, caught by another guard, and invalid. They add up to 1.
 
-    >>> shares([Rating(1.0, "", 0.5, 0.9), Rating(-1.0, "copied", 0.0)])
+    >>> shares([Rating(1.0, "", 0.5, 0.9), Rating(-1.0, "copied", 0.1)])
     {'accepted': 0.5, 'copied': 0.5, 'guarded': 0.0, 'invalid': 0.0}
     """
     if not ratings:
