@@ -19,8 +19,7 @@ def near_twins(texts: Sequence[str], held_out: Iterable[str]) -> list[bool]:
 
     others = [_bare(text) for text in held_out]
     return [
-        process.extractOne(_bare(text), others, scorer=fuzz.token_sort_ratio, score_cutoff=_LIKE) is not None
-        for text in texts
+        process.extractOne(_bare(text), others, scorer=fuzz.ratio, score_cutoff=_LIKE) is not None for text in texts
     ]
 
 
@@ -32,9 +31,9 @@ def likeness(one: str, other: str) -> float:
     """
     from rapidfuzz import fuzz
 
-    return float(fuzz.token_sort_ratio(_bare(one), _bare(other)))
+    return float(fuzz.ratio(_bare(one), _bare(other)))
 
 
 def _bare(text: str) -> str:
-    """Return a text in lower case and without punctuation, with every number replaced with 0."""
-    return " ".join(re.findall(r"\w+", _NUMBER.sub("0", text.lower())))
+    """Return the sorted words of a text, in lower case and without punctuation, with 0 in place of every number."""
+    return " ".join(sorted(re.findall(r"\w+", _NUMBER.sub("0", text.lower()))))
