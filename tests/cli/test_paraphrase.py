@@ -10,10 +10,11 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+from quiet_server import QuietServer
 
 from paraqd.cli.main import run
 from paraqd.scoring.scorer import Scorer
@@ -303,7 +304,7 @@ def endpoint():
         def log_message(self, *arguments):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = QuietServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server, Handler
     server.shutdown()

@@ -6,9 +6,10 @@ import json
 import socket
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
+from quiet_server import QuietServer
 
 pytest.importorskip("httpx")
 
@@ -53,7 +54,7 @@ class Endpoint:
             def log_message(self, *arguments):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = QuietServer(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self.server.server_port}/v1"
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
@@ -193,8 +194,8 @@ def test_the_work_stops_at_the_limit_of_tokens(endpoint, source):
 
 
 def test_requests_keep_to_the_rate(endpoint, source):
-    ask(source(requests_per_minute=300, at_once=2), QUESTIONS)
-    assert endpoint.seen[1][0] - endpoint.seen[0][0] >= 0.15
+    ask(source(requests_per_minute=60, at_once=2), QUESTIONS)
+    assert endpoint.seen[1][0] - endpoint.seen[0][0] >= 0.5  # one second, less the time on the way
 
 
 def test_the_order_of_the_questions_is_kept_with_several_requests_at_once(endpoint, source):
