@@ -45,6 +45,7 @@ from paraqd.training.recipes import JudgeRecipe, load_judge_recipe
 from paraqd.training.settings import FusionSettings
 
 LIST = "parts.json"  # the files of the tokens
+# where operators are composed, the last one counts
 WORD_OPERATORS = frozenset({"Synonyms", "Hypernyms", "Typos", "UnrelatedWord", "BrokenWords", "MidWordTruncation"})
 PAIRS, EPOCH = 400_000, 200_000  # the pairs that a judge reads in training, and in an epoch
 SMALLER = {
@@ -92,8 +93,8 @@ def prepare(work: Path, data_dir: Path | None) -> None:
     tokens = store_all_tokens(recipe, files, work, progress=_say)
     marks = {}
     for name, path in files.train.items():
-        made = (set(pair.source.split("+")) for pair in read_faults(path))
-        marks[name] = np.array([bool(names & WORD_OPERATORS) for names in made])
+        # a source is the name of the set, followed by the name of the last operator
+        marks[name] = np.array([pair.source.rpartition("-")[2] in WORD_OPERATORS for pair in read_faults(path)])
     np.savez_compressed(work / "words.npz", **marks)  # type: ignore[arg-type]  # the names are those of sets
     found = {
         part: {name: path.name for name, path in getattr(tokens, part).items()} for part in ("train", "validation")

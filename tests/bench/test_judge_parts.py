@@ -37,7 +37,7 @@ def work(tmp_path_factory):
     (folder / "pairs").mkdir(parents=True)
     for part in ("train", "validation"):
         for name, each in getattr(recipe.data, part).items():
-            source = "LightSynonyms+UnrelatedWord" if name == "rules" else "NumberChange"
+            source = "rules-UnrelatedWord" if name == "rules" else f"{name}-NumberChange"
             write_faults(
                 pairs(f"{part}-{name}-", source), folder / "pairs" / f"{name}_{part}_{each.most or 'all'}.jsonl.gz"
             )
