@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,7 +22,7 @@ from paraqd.files import atomic_write
 from paraqd.operators.apply import Question
 from paraqd.parameters import named
 from paraqd.paraphrasing.sources.answers import paraphrases_in
-from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, shares
+from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, go_on, shares
 from paraqd.paraphrasing.sources.loading import KEY_VARIABLE
 from paraqd.plural import counted
 
@@ -33,6 +33,7 @@ _MOST_PER_REQUEST = 12  # more texts in one answer become alike
 _SEED_STEP = 1_000_003  # between the seeds of several requests for the same question and style
 _RETRIED = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 _LONGEST_WAIT = 60.0
+_LOOK_SECONDS = 0.1  # how often a wait is interrupted to see whether the work shall go on
 _SHOWN = 160
 _TASK = (
     "You rewrite math word problems. A rewrite must ask the same problem with the same answer: keep every number, "
@@ -86,6 +87,9 @@ class EndpointSource:
         asks for in ``Retry-After``.
     at_once : int
         The number of requests at a time.
+    check : callable
+        A function that is called before each attempt and again and again during waits. If it raises an exception,
+        the work ends.
 
     """
 
@@ -100,6 +104,7 @@ class EndpointSource:
     attempts: int = 5
     first_wait: float = 0.5
     at_once: int = 4
+    check: Callable[[], None] = field(default=go_on, compare=False, repr=False)
     requests: int = field(default=0, init=False)
     tokens: int = field(default=0, init=False)
 
@@ -246,6 +251,7 @@ class EndpointSource:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         why = ""
         for attempt in range(1, self.attempts + 1):
+            self.check()
             self._admit(stop)
             response: httpx.Response | None = None
             try:
@@ -265,7 +271,7 @@ class EndpointSource:
                 if response.status_code not in _RETRIED:
                     raise SourceError(f"{self._url} refused a request: {why.removeprefix('it ')}{self._hint(response)}")
             if attempt < self.attempts:
-                _pause(_wait(self.first_wait, attempt, response), stop)
+                self._pause(_wait(self.first_wait, attempt, response), stop)
         tried = counted(self.attempts, "attempt")
         raise SourceError(f"{self._url} does not work: {why} ({tried}); check the address, or try again later")
 
@@ -284,7 +290,15 @@ class EndpointSource:
             start = max(now, self._next)
             if self.requests_per_minute is not None:
                 self._next = start + 60 / self.requests_per_minute
-        _pause(start - now, stop)
+        self._pause(start - now, stop)
+
+    def _pause(self, seconds: float, stop: threading.Event) -> None:
+        """Wait. Raise a `SourceError` at once if the work is stopped."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not stop.wait(min(left, _LOOK_SECONDS)):
+            self.check()
+        if stop.is_set():
+            raise SourceError("the work was stopped")
 
     def _json(self, response: httpx.Response) -> dict[str, Any]:
         try:
@@ -368,12 +382,6 @@ def _tokens(answer: dict[str, Any]) -> int:
     used = answer.get("usage")
     count = used.get("total_tokens") if isinstance(used, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
-
-
-def _pause(seconds: float, stop: threading.Event) -> None:
-    """Wait. Raise a `SourceError` at once if the work is stopped."""
-    if stop.wait(seconds) if seconds > 0 else stop.is_set():
-        raise SourceError("the work was stopped")
 
 
 def _join(threads: Sequence[threading.Thread], seconds: float) -> None:
