@@ -13,16 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import SplitResult, quote, urlsplit
 
 from paraqd.data.datasets import cache_dir
-from paraqd.errors import ArgumentError
 from paraqd.extras import require_extra
 from paraqd.files import atomic_write
 from paraqd.operators.apply import Question
 from paraqd.parameters import named
 from paraqd.paraphrasing.sources.answers import paraphrases_in
 from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, go_on, shares
+from paraqd.paraphrasing.sources.endpoint_access import hide_key, read_key, split_address
 from paraqd.paraphrasing.sources.loading import KEY_VARIABLE
 from paraqd.plural import counted
 
@@ -110,18 +109,8 @@ class EndpointSource:
 
     def __post_init__(self) -> None:
         require_extra("endpoint", "an endpoint as the source", "httpx")
-        parts = _split(self.address)
-        variable = self.key_variable or KEY_VARIABLE
-        self._key = os.environ.get(variable, "").strip()
-        if self.key_variable and not self._key:
-            raise ArgumentError(f"the environment variable {self.key_variable} is not set: put the key into it")
-        if not all("!" <= character <= "~" for character in self._key):
-            raise ArgumentError(
-                f"the key in the environment variable {variable} contains a space, a line break or a character that is "
-                "not ASCII: put only the key into it"
-            )
-        if self._key and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-            raise ArgumentError(f"the key would be sent to {parts.hostname} unencrypted: use an address with https://")
+        parts = split_address(self.address)
+        self._key = read_key(self.key_variable, parts)
         self._host = parts.hostname
         self._url = self.address.rstrip("/").removesuffix("/chat/completions")
         self._folder = cache_dir() / "endpoint" if self.cache is None else Path(self.cache).expanduser()
@@ -216,7 +205,7 @@ class EndpointSource:
             content = answer["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError):
             raise self._strange() from None
-        text = self._hidden(content) if isinstance(content, str) else ""
+        text = hide_key(content, self._key) if isinstance(content, str) else ""
         if not paraphrases_in(text):
             return text
         try:
@@ -261,7 +250,7 @@ class EndpointSource:
             except httpx.TimeoutException:
                 why = f"it gave no answer within {self.timeout:g} seconds"
             except httpx.HTTPError as error:
-                why = f"it cannot be reached ({self._hidden(str(error)) or type(error).__name__})"
+                why = f"it cannot be reached ({hide_key(str(error), self._key) or type(error).__name__})"
             except httpx.InvalidURL:
                 raise SourceError("the address is not one of an endpoint: pass one like https://HOST/v1") from None
             if response is not None:
@@ -328,40 +317,11 @@ class EndpointSource:
             text = str(error.get("message", error) if isinstance(error, dict) else error)
         except (ValueError, RecursionError):
             text = response.text or response.reason_phrase
-        line = self._hidden(" ".join(text.split()))  # before it is cut, so that no part of the key is left
+        line = hide_key(" ".join(text.split()), self._key)  # before it is cut, so that no part of the key is left
         return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
-
-    def _hidden(self, text: str) -> str:
-        """Return a text in which asterisks replace the key, however it is written."""
-        if self._key:
-            for form in (self._key, json.dumps(self._key)[1:-1], repr(self._key)[1:-1], quote(self._key, safe="")):
-                text = text.replace(form, "***")
-        return text
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError("an endpoint is not sent to other processes: each loads its own")
-
-
-def _split(address: str) -> SplitResult:
-    """Return the parts of an address. Raise an `ArgumentError` that never shows a password.
-
-    >>> _split("https://example.org/v1").hostname
-    'example.org'
-    """
-    try:
-        parts = urlsplit(address)
-        host, secret = parts.hostname, "@" in parts.netloc or bool(parts.query or parts.fragment)
-        usable = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
-    except ValueError:  # such as brackets that are not closed, or a port that is no number
-        host, secret, usable = None, "@" in address or "?" in address, False
-    if secret:
-        raise ArgumentError(
-            f"the address of {host or 'the endpoint'} must not hold a key: put the key into the variable {KEY_VARIABLE}"
-        )
-    if not usable:
-        shown = "the source" if "@" in address else address
-        raise ArgumentError(f"{shown} is not the address of an endpoint: pass one like https://HOST/v1")
-    return parts
 
 
 def _portions(share: int) -> list[int]:
