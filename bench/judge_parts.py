@@ -70,12 +70,16 @@ class Part:
 
 START = "start"  # the first weights, without training
 PARTS: Mapping[str, Part] = {
-    START: Part("the small judge of 0.1.0", ()),
+    START: Part("nothing: the judge of 0.1.0", ()),
     "first": Part("the text and the operators of 0.1.0, trained further"),
     "styles": Part("+ text in today's styles", (*_FIRST, "styles")),
     "words": Part("+ operators that change words", (*_FIRST, "styles"), words=True),
-    "teacher": Part("+ answers of the language-model judge", (*_FIRST, "styles"), words=True, teacher=True),
-    "unlabelled": Part("+ pairs without labels", (*_FIRST, "styles", "unlabelled"), words=True, teacher=True),
+    "teacher": Part(
+        "+ answers of the language-model judge (distillation)", (*_FIRST, "styles"), words=True, teacher=True
+    ),
+    "unlabelled": Part(
+        "+ pairs without labels (distillation)", (*_FIRST, "styles", "unlabelled"), words=True, teacher=True
+    ),
 }
 
 
@@ -188,8 +192,8 @@ def table(work: Path) -> None:
     fusion = _fit(opinions, recipe.fusion)
     fitted = fit_cascade(opinions, large, fusion, recipe.cascade, recipe.fusion)["validation"]
     for kind, title in (
-        ("cascade", "+ language-model judge where unsure"),
-        ("large", "language-model judge and rules"),
+        ("cascade", "+ language-model judge where the small judge is unsure"),
+        ("large", "language-model judge on every pair, and rules"),
     ):
         _row(title, {name: (each[kind]["macro_f1"], each[kind]["auc"]) for name, each in fitted.items()})
     print("\nasked: " + ", ".join(f"{name} {each['asked']:.0%}" for name, each in fitted.items()))

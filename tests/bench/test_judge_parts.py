@@ -94,4 +94,4 @@ def test_the_table_has_a_row_for_each_part(work, monkeypatch, capsys):
     lines = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     assert [line[0].removeprefix("| ") for line in lines[2:-3]] == [part.title for part in judge_parts.PARTS.values()]
     assert "1.000, 1.000" not in lines[2] and lines[3][1] == "1.000, 1.000"
-    assert "where unsure" in lines[-2][0]
+    assert "is unsure" in lines[-2][0]
