@@ -199,6 +199,8 @@ LEFT_ALONE = [
     (measure_edits, "The average salary of the men in a shop is $900."),
     (wording_edits, "Lena has an eel that's 12 inches long."),
     (phrase_edits, "Find the length of the wire needed for a fence."),
+    (phrase_edits, "if the radius of circle x is 5, what is its area?"),  # not *circle's radius x*
+    (phrase_edits, "What is the difference between the length and the width of the roof?"),  # the roof has both
     (synonym_edits, "A coffee shop sells 5 cakes."),  # a coffee store is something else
     (synonym_edits, "The number is divided by 5."),
     (synonym_edits, "Grandma baked 5 cakes."),  # a name here

@@ -55,6 +55,8 @@ def _move_owner_before(document: Document, noun: Any) -> Edit | None:
     i = noun.i
     if noun.tag_ != "NN" or i < 1 or i + 2 >= len(doc) or doc[i + 1].lower_ != "of":
         return None
+    if noun.dep_ == "conj":  # in *the length and the width of the roof*, the roof has both
+        return None
     start = i - 1
     while start > 0 and doc[start].tag_ in ("JJ",) and doc[start].head == noun:
         start -= 1
@@ -77,6 +79,8 @@ def _move_owner_before(document: Document, noun: Any) -> Edit | None:
     if following is not None and (
         following.tag_ in _PHRASE_CONTINUES or following.text in "-/'’" or following.lower_ in _TIES
     ):
+        return None
+    if following is not None and len(following) == 1 and following.is_alpha:  # a label, as in *the area of square a*
         return None
     middle = document.surface(start + 1, i + 1)
     if document.text[document.end(last) : document.end(last) + 1] in ("'", "’", "-"):
