@@ -18,6 +18,7 @@ the table and needs WORK whole. Everything that is finished is kept and reused.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 import time
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 
 from paraqd.data.faulty_pairs import FaultyPair, read_faults
 from paraqd.evaluation.metrics import evaluate
+from paraqd.files import sha256_of
 from paraqd.generators.runtime import pick_device, quiet
 from paraqd.scoring.evidence.rules import READER
 from paraqd.scoring.fusion import Fusion
@@ -113,6 +115,7 @@ def answers(work: Path, folder: Path, device: str) -> None:
     from paraqd.training.language_weights import load_weights
     from paraqd.training.quantisation_aware import start_rounding
 
+    _check_same(work / "answers", "language judge", _digest(folder))
     judge = load_weights(folder)
     start_rounding(judge)
     if device.startswith("cuda"):
@@ -121,7 +124,6 @@ def answers(work: Path, folder: Path, device: str) -> None:
         for name, file in files.items():
             path = _answer_file(work, part, name)
             if not path.is_file():
-                path.parent.mkdir(exist_ok=True)
                 odds = judge_scores(judge, _tokens(work, file), device=device, batch_tokens=131_072, half=True)
                 np.save(path, odds)
                 print(f"answers: {part} {name} {len(odds):,}", file=sys.stderr)
@@ -132,6 +134,7 @@ def train(work: Path, start: Path, names: Sequence[str], device: str, pairs: int
     from paraqd.training.torch_state import reproducible
 
     recipe, lists = parts_recipe(), _lists(work)
+    _check_same(work / "odds", "start or number of pairs", f"{_digest(start)} {pairs}")
     settings = replace(recipe.stages[-1], epochs=-(-pairs // EPOCH))
     with np.load(work / "words.npz") as stored:
         words = {name: stored[name] for name in stored.files}
@@ -166,7 +169,6 @@ def _store(path: Path, judge: Any, work: Path, device: str) -> None:
     """Store a judge's log-odds for the validation pairs."""
     files = _lists(work)["validation"]
     odds = {name: judge_scores(judge, _tokens(work, file), device=device) for name, file in files.items()}
-    path.parent.mkdir(exist_ok=True)
     np.savez(path, **odds)  # type: ignore[arg-type]  # the names are those of sets
 
 
@@ -261,6 +263,22 @@ def _row(title: str, found: Mapping[str, tuple[float, float]]) -> None:
 def _stored(path: Path) -> dict[str, NDArray[np.float32]]:
     with np.load(path) as stored:
         return {name: stored[name] for name in stored.files}
+
+
+def _check_same(folder: Path, what: str, value: str) -> None:
+    """Record what the files in a folder were made with. Stop if there are files that were made with something else."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "made-with.txt"
+    if path.exists() and path.read_text(encoding="utf-8") != value:
+        raise SystemExit(f"error: {folder} was made with another {what}: delete it, or choose another work folder")
+    path.write_text(value, encoding="utf-8")
+
+
+def _digest(folder: Path) -> str:
+    """Return a hash of the weights in a folder."""
+    kinds = (".onnx", ".npz", ".safetensors")
+    files = sorted(path for path in folder.rglob("*") if path.suffix in kinds)
+    return hashlib.sha256("".join(map(sha256_of, files)).encode()).hexdigest()[:16]
 
 
 def _lists(work: Path) -> dict[str, dict[str, str]]:

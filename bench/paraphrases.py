@@ -88,6 +88,17 @@ def write_candidates(rows: Sequence[Row], source: str, path: Path, *, count: int
             print(f"{start + len(part)} of {len(rows)} questions", file=sys.stderr)
 
 
+def check_same_run(folder: Path, facts: Mapping[str, object]) -> None:
+    """Record the settings of a run. Stop if the folder has paraphrases that were made with other settings."""
+    path = folder / "run.json"
+    if path.exists():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        changed = [name for name in facts if before.get(name) != facts[name]]
+        if changed:
+            raise SystemExit(f"error: {folder} has a run with another {changed[0]}: choose another folder")
+    path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
 def measured(rows: Sequence[Row], questions: int) -> dict[str, float]:
     """Return the figures for the paraphrases of some questions."""
     found: dict[str, list[str]] = defaultdict(list)
@@ -131,6 +142,9 @@ def main() -> None:
         return
     source = RecordedSource.load(given.candidates) if given.candidates else given.source
     given.out.mkdir(parents=True, exist_ok=True)
+    identity = source.identity if isinstance(source, RecordedSource) else source
+    names = ("sample", "seed", "n", "count", "judge")
+    check_same_run(given.out, {**{name: getattr(given, name) for name in names}, "source": identity})
     questions = given.out / "questions.jsonl"
     if not questions.exists():  # an unfinished run needs the same file
         write_rows(questions, {"id": str, "question": str}, rows)

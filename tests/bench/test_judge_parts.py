@@ -80,6 +80,8 @@ def test_judges_are_trained_with_more_and_more_parts(work, monkeypatch):
     assert not np.allclose(odds["start"]["written"], odds["words"]["written"])
     # the teacher calls everything valid
     assert odds["teacher"]["written"].mean() > odds["words"]["written"].mean()
+    with pytest.raises(SystemExit, match="another start or number of pairs"):
+        run(monkeypatch, "train", work, "--start", start, "--pairs", 64, "--device", "cpu")
 
 
 def test_the_table_has_a_row_for_each_part(work, monkeypatch, capsys):

@@ -50,6 +50,8 @@ def test_candidates_that_were_written_before_are_judged_and_chosen(tmp_path, mon
     chosen = [json.loads(line) for line in (out / "gate.jsonl").read_text().splitlines()]
     assert chosen and {each["paraphrase"] for each in chosen} <= set(row["candidates"])
     assert "| gate and repair | 1 | 100.0% |" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="a run with another n: choose another folder"):
+        run(monkeypatch, questions, "--out", out, "--candidates", recorded, "--judge", "small", "-n", 2)
 
 
 def run(monkeypatch, *arguments):
