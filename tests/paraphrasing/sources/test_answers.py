@@ -164,3 +164,7 @@ def test_a_line_of_an_item_that_speaks_of_options_is_kept():
     assert paraphrases_in("1. Ann has 2 pens.\nShe has 3 options. How many?") == [
         "Ann has 2 pens. She has 3 options. How many?"
     ]
+
+
+def test_a_text_that_no_file_can_hold_is_left_out():
+    assert paraphrases_in('["Ann has \\ud800 pens.", "Ann has 2 pens."]') == ["Ann has 2 pens."]

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from paraqd.text_check import text_problem
+
 _FENCE = re.compile(r"^\s*```\w*\s*$", re.M)
 # what a reasoning model thinks before it answers; the opening tag may be missing, or the closing one
 _TAG = r"(?:think|thinking|thought|thoughts|reasoning)"
@@ -61,7 +63,8 @@ def paraphrases_in(answer: str) -> list[str]:
     if listed is None:
         lines = text.splitlines()
         listed = _items(lines) or _single([line.strip() for line in lines if line.strip()])
-    return [each for each in dict.fromkeys(map(_clean, listed)) if each and each[0] not in "[{"]
+    texts = dict.fromkeys(map(_clean, listed))
+    return [each for each in texts if each[:1] not in ("[", "{") and not text_problem(each, unicode=True)]
 
 
 def _without_thoughts(answer: str) -> str:
