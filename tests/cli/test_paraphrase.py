@@ -342,3 +342,15 @@ def test_a_question_that_an_endpoint_refuses_is_listed_and_the_others_are_writte
     rows = rows_of("out.csv")
     assert [row["id"] for row in rows] == ["q1", "q3"]
     assert not any("***" in row["paraphrase"] for row in rows)
+
+
+def test_a_run_that_is_resumed_with_other_settings_names_them(here, endpoint, fails, monkeypatch):
+    pytest.importorskip("httpx")
+    monkeypatch.delenv("PARAQD_ENDPOINT_KEY", raising=False)
+    command = ["paraphrase", "in.csv", "-o", "out.csv", "--source", f"http://127.0.0.1:{endpoint[0].server_port}/v1"]
+    command += ["--endpoint-model", "m", "--cache", "cache", "--part-rows", "1", "--candidates", "4", "-q"]
+    fails(*command, "-n", "2")
+    message = fails(*command, "-n", "3")
+    assert "the unfinished run in out.csv.parts has n=2, not 3; use the same options" in message
+    message = fails(*command, "-n", "2", "--seed", "1", "--most-alike", "0.5")
+    assert "has another seed (3407, now 1) and limits.others=0.8, not 0.5; use" in message
