@@ -286,7 +286,7 @@ def endpoint():
     """Start a server that stops working after a number of answers."""
 
     class Handler(BaseHTTPRequestHandler):
-        works = 2
+        works, refused = 2, None
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -296,7 +296,7 @@ def endpoint():
             texts = [f"Let us see what follows from these facts. {question.replace('How much', 'What amount of')}"]
             answer = {"choices": [{"message": {"content": json.dumps(texts)}}]}
             content = json.dumps(answer if works else {"error": {"message": "quota used up"}}).encode()
-            self.send_response(200 if works else 403)
+            self.send_response(400 if question == self.refused else 200 if works else 403)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
@@ -328,3 +328,29 @@ def test_what_an_endpoint_answered_before_it_failed_is_kept(here, endpoint, caps
     assert handler.works == 0
     assert rows_of("out.csv")
     assert {row["source"] for row in rows_of("out.csv")} == {"m@127.0.0.1"}
+
+
+def test_a_question_that_an_endpoint_refuses_is_listed_and_the_others_are_written(here, endpoint, capsys, monkeypatch):
+    pytest.importorskip("httpx")
+    monkeypatch.setenv("PARAQD_ENDPOINT_KEY", "x")
+    server, handler = endpoint
+    handler.works, handler.refused = 9, QUESTIONS[1]
+    address = f"http://127.0.0.1:{server.server_port}/v1"
+    command = ["paraphrase", "in.csv", "-o", "out.csv", "-n", "1", "--source", address, "--endpoint-model", "m"]
+    assert run([*command, "--cache", "cache", "--most-overlap", "1", "--no-gate", "-q"]) == 0
+    assert "row 3 (q2): 0 of 1; the endpoint refused it: it answered 400" in capsys.readouterr().err
+    rows = rows_of("out.csv")
+    assert [row["id"] for row in rows] == ["q1", "q3"]
+    assert not any("***" in row["paraphrase"] for row in rows)
+
+
+def test_a_run_that_is_resumed_with_other_settings_names_them(here, endpoint, fails, monkeypatch):
+    pytest.importorskip("httpx")
+    monkeypatch.delenv("PARAQD_ENDPOINT_KEY", raising=False)
+    command = ["paraphrase", "in.csv", "-o", "out.csv", "--source", f"http://127.0.0.1:{endpoint[0].server_port}/v1"]
+    command += ["--endpoint-model", "m", "--cache", "cache", "--part-rows", "1", "--candidates", "4", "-q"]
+    fails(*command, "-n", "2")
+    message = fails(*command, "-n", "3")
+    assert "the unfinished run in out.csv.parts has n=2, not 3; use the same options" in message
+    message = fails(*command, "-n", "2", "--seed", "1", "--most-alike", "0.5")
+    assert "has another seed (3407, now 1) and limits.others=0.8, not 0.5; use" in message

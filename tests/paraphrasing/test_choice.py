@@ -103,6 +103,22 @@ def test_limits_and_methods_are_checked():
         choose(QUESTION, [], 1, method="best")
 
 
+def test_a_text_that_shares_no_word_with_the_question_has_its_own_reason():
+    limits, foreign = Limits(), judged("Zwei und drei Stifte: wie viele?")
+    assert overlap(QUESTION, foreign.text) == 0
+    assert choose(QUESTION, [foreign], 5) == []
+    assert why_few(QUESTION, [foreign], limits, 0) == (
+        "1 of 1 candidate passed the gate, but none shares a word with the question"
+    )
+    assert why_few(QUESTION, [foreign, judged(NEAR)], limits, 0) == (
+        "2 of 2 candidates passed the gate, but they share no word with the question or do not differ enough from it"
+    )
+    assert why_few(QUESTION, [foreign, judged(FAR)], limits, 1) == (
+        "only 1 of 2 candidates passed the gate and differ enough (without 1 that passed but shared no word with the "
+        "question)"
+    )
+
+
 def test_the_reason_for_few_paraphrases_says_where_the_candidates_went():
     limits = Limits()
     assert why_few(QUESTION, [judged(FAR, -1)], limits, 0) == "no candidate passed the gate (1 tried)"

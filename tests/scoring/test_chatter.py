@@ -35,6 +35,10 @@ GOOD = "Tom owns 5 red pens and gets 3 blue ones. How many pens are there in all
         (f"Output: {GOOD}", "Output:"),
         (f"[Paraphrase] {GOOD}", "[Paraphrase]"),
         (f"```\n{GOOD}\n```", "```"),
+        (f"<think>He has 8.</think>\n{GOOD}", "<think>"),
+        (f"He has 8.\n</think>\n\n{GOOD}", "</think>"),
+        (f"{GOOD} <Thinking>Is that right?", "<Thinking>"),
+        (f"<answer>{GOOD}", "<answer>"),
         (f"Option 1: {GOOD}\nOption 2: {GOOD}", "Option 1:"),
         (f"1. {GOOD}\n2. {GOOD}", "2. Tom owns 5 red pens and gets 3 blue ones. How many pens are there in all?"),
         (f"{GOOD} I hope this helps!", "I hope this helps!"),
@@ -64,6 +68,7 @@ def test_remarks(text, remark):
         "**Given:** 5 red pens, 3 blue pens bought. **Find:** the number of pens.",
         f"Note: all pens are full. {GOOD}",
         f"Question: {GOOD}",
+        f"I think 5 < thinking > 3. {GOOD}",
     ],
 )
 def test_what_belongs_to_the_problem(text):

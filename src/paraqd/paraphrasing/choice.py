@@ -1,8 +1,8 @@
 """Choose paraphrases among candidates that passed the gate.
 
-The gate comes first: a candidate that the scorer calls invalid is never chosen. Two limits on the overlap of words also
-hold for every choice. Within these limits, the candidates are chosen by maximal marginal relevance (Carbonell and
-Goldstein, 1998) or from a Pareto front.
+The gate comes first: a candidate that the scorer calls invalid is never chosen. Nor is one that shares no word with the
+question. Two limits on the overlap of words also hold for every choice. Within these limits, the candidates are chosen
+by maximal marginal relevance (Carbonell and Goldstein, 1998) or from a Pareto front.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def choose(
     question : str
         The question.
     judged : iterable of Judged
-        The candidates with their verdicts. Invalid candidates are ignored.
+        The candidates with their verdicts. Invalid candidates, and those that share no word with the question, are
+        ignored.
     n : int
         The number of paraphrases.
     method : {"mmr", "pareto"}
@@ -191,14 +192,22 @@ def why_few(question: str, judged: Sequence[Judged], limits: Limits, chosen: int
     'the source wrote nothing'
     """
     valid = [each for each in judged if each.verdict.valid]
-    different = [each for each in valid if 0 < overlap(question, each.text) <= limits.question]
+    overlaps = [overlap(question, each.text) for each in valid]
+    foreign = overlaps.count(0)
+    different = sum(0 < share <= limits.question for share in overlaps)
     tried = counted(len(judged), "candidate")
     if not judged:
         return "the source wrote nothing"
     if not valid:
         return f"no candidate passed the gate ({len(judged)} tried)"
     if not different:
-        return f"{len(valid)} of {tried} passed the gate, but none differs enough from the question"
-    if len(different) > chosen:
-        return f"{counted(len(different), 'candidate')} fit, but the others are too close to those chosen"
-    return f"only {len(different)} of {tried} passed the gate and differ enough"
+        why = "none differs enough from the question"
+        if foreign:
+            why = "none shares a word with the question"
+        if 0 < foreign < len(valid):
+            why = "they share no word with the question or do not differ enough from it"
+        return f"{len(valid)} of {tried} passed the gate, but {why}"
+    if different > chosen:
+        return f"{counted(different, 'candidate')} fit, but the others are too close to those chosen"
+    beside = f" (without {foreign} that passed but shared no word with the question)" if foreign else ""
+    return f"only {different} of {tried} passed the gate and differ enough{beside}"

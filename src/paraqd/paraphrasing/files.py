@@ -162,8 +162,9 @@ def paraphrase_file(
     r"""Paraphrase every question in a file, or in a folder of files, and write one row for each paraphrase.
 
     A row has the columns of its question and the columns in `ADDED`. A row without a usable question is kept, with the
-    reason in the column ``error``. The same input, settings, source and version
-    always produce the same rows. If a call is interrupted, even by ``kill -9``, repeat the call to resume the work.
+    reason in the column ``error``. With rules, or with a model on the same device, the same input, settings and version
+    produce the same rows. An endpoint writes other texts each time; only its cache repeats answers. If a call is
+    interrupted, even by ``kill -9``, repeat the call to resume the work.
 
     Parameters
     ----------
@@ -255,7 +256,7 @@ def paraphrase_file(
             "seed": settings.seed,
             "version": __version__,
             "set_of_models": {"source": candidates.identity, "gate": gate.signature},
-            "settings_of_paraphrases": settings.to_dict(),
+            "settings_of_paraphrases": {name: value for name, value in settings.to_dict().items() if name != "seed"},
             "set_of_columns": list(schema),
             "encoding": options.get("encoding"),
         },

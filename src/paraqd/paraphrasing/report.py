@@ -31,10 +31,11 @@ class ParaphraseReport:
 
     ``questions`` is the number of questions, ``skipped`` the number of rows without a usable question, ``written`` the
     number of paraphrases, and ``complete`` the number of questions with as many paraphrases as wanted. ``candidates``
-    counts the texts that the source wrote, ``passed`` those that passed the gate as they were, ``mended`` those that
-    were mended, and ``repaired`` those that passed the gate after that. ``short`` lists the first thousand questions
-    with fewer paraphrases than wanted, and ``unusable`` the first thousand rows without a usable question. ``resumed``
-    is the number of rows that an earlier run had already finished.
+    counts the different texts that the source wrote, without those that repeat the question; ``passed`` counts those
+    that passed the gate as they were, ``mended`` those that were mended, and ``repaired`` those that passed the gate
+    after that. ``short`` lists the first thousand questions with fewer paraphrases than wanted, and ``unusable`` the
+    first thousand rows without a usable question. ``resumed`` is the number of rows that an earlier run had already
+    finished.
     """
 
     source: str

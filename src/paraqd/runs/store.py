@@ -339,8 +339,26 @@ def _phrases(key: str, before: Any, now: Any, sources: tuple[str, str]) -> list[
         return [f"another input ({sources[0]}, now {sources[1]})"]
     if key == "input":
         return [f"another input ({_changed(before or (), now or ())})"]
+    if key not in _NAMES and isinstance(before, dict) and isinstance(now, dict):
+        return _changes(before, now)
     shown = f" ({before}, now {now})" if key in _SHOWN else ""
     return [_NAMES.get(key, f"another {key.replace('_', ' ')}") + shown]
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any], of: str = "") -> list[str]:
+    """Return a phrase for each of several settings that has changed.
+
+    >>> _changes({"n": 2, "limits": {"others": 0.8}}, {"n": 3, "limits": {"others": 0.5}})
+    ['n=2, not 3', 'limits.others=0.8, not 0.5']
+    """
+    found = []
+    for name in {**before, **now}:
+        old, new = before.get(name), now.get(name)
+        if isinstance(old, dict) and isinstance(new, dict):
+            found += _changes(old, new, f"{of}{name}.")
+        elif old != new:
+            found.append(f"{of}{name}={old}, not {new}")
+    return found
 
 
 def _changed(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> str:

@@ -34,6 +34,7 @@ _OPENINGS = (
 # anywhere in the text
 _CLOSINGS = (
     r"```\w*",
+    r"</?(?:think|thinking|thoughts?|reasoning)>",  # what a reasoning model thinks before it answers
     rf"i hope (?:this|that|it) (?:helps|is helpful|works|meets)\b{_REST}[.!]?",
     rf"let me know if (?:you(?:'d| would|r| need| want| have)|this|that|there|any)\b{_REST}[.!]?",
     rf"feel free to (?:ask|let me know|reach out|modify|adjust|edit)\b{_REST}[.!]?",
@@ -86,5 +87,5 @@ def _several_options(question: str, paraphrase: str) -> str:
 
 
 def _shortened(remark: str) -> str:
-    shown = " ".join(remark.split()).strip("*_#> ")
+    shown = " ".join(remark.split()).lstrip("*_#> ").rstrip("*_# ")
     return shown if len(shown) <= _LONGEST_SHOWN else shown[: _LONGEST_SHOWN - 1].rstrip() + "…"

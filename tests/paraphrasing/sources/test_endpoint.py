@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import socket
-import threading
 import time
-from http.server import BaseHTTPRequestHandler
 
 import pytest
-from quiet_server import QuietServer
 
 pytest.importorskip("httpx")
 
@@ -21,61 +17,6 @@ from paraqd.paraphrasing.sources.loading import load_source
 
 QUESTIONS = [Question("1", "Ann has 2 pens. How many?"), Question("2", "Tom has 3 cups. How many?")]
 GOOD = (200, {}, {"choices": [{"message": {"content": '["Two pens are Ann\'s."]'}}], "usage": {"total_tokens": 50}})
-
-
-class Endpoint:
-    """A server that gives the planned answers in order, and the last one again and again."""
-
-    def __init__(self):
-        self.plan, self.seen, self.slow = [GOOD], [], 0.0
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                self._answer(200, {}, {"data": [{"id": "tiny"}]})
-
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.seen.append((time.monotonic(), self.path, self.headers.get("Authorization"), body))
-                time.sleep(outer.slow)
-                self._answer(*(outer.plan.pop(0) if len(outer.plan) > 1 else outer.plan[0]))
-
-            def _answer(self, status, headers, body):
-                content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-                try:
-                    self.send_response(status)
-                    for name, value in {**headers, "Content-Length": str(len(content))}.items():
-                        self.send_header(name, value)
-                    self.end_headers()
-                    self.wfile.write(content)
-                except (BrokenPipeError, ConnectionResetError):
-                    pass  # the client did not wait
-
-            def log_message(self, *arguments):
-                pass
-
-        self.server = QuietServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server.server_port}/v1"
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-
-
-@pytest.fixture
-def endpoint():
-    found = Endpoint()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
-
-
-@pytest.fixture
-def source(endpoint, tmp_path, monkeypatch):
-    monkeypatch.delenv("PARAQD_ENDPOINT_KEY", raising=False)
-
-    def make(**given):
-        settings = {"model": "tiny", "cache": tmp_path / "cache", "first_wait": 0.01, "at_once": 1, **given}
-        return EndpointSource(endpoint.address, **settings)
-
-    return make
 
 
 def ask(source, questions=QUESTIONS[:1], **given):
@@ -149,19 +90,12 @@ def test_a_slow_endpoint_is_one_line(endpoint, source):
         ask(source(timeout=0.1, attempts=2))
 
 
-@pytest.mark.parametrize(("status", "hint"), [(401, "put the key into"), (404, "often ends in /v1"), (400, "refused")])
+@pytest.mark.parametrize(("status", "hint"), [(401, "put the key into"), (404, "often ends in /v1"), (402, "refused")])
 def test_a_refusal_is_not_repeated(endpoint, source, status, hint):
     endpoint.plan = [(status, {}, {"error": "no"})]
     with pytest.raises(SourceError, match=hint):
         ask(source())
     assert len(endpoint.seen) == 1
-
-
-@pytest.mark.parametrize("body", ["<html>hello</html>", {"hello": 1}, [1], {"choices": []}])
-def test_an_answer_of_another_kind_of_server_is_one_line(endpoint, source, body):
-    endpoint.plan = [(200, {}, body)]
-    with pytest.raises(SourceError, match="not as an OpenAI-compatible endpoint does"):
-        ask(source())
 
 
 def test_an_answer_without_a_paraphrase_concerns_only_its_question(endpoint, source):
@@ -205,7 +139,7 @@ def test_the_order_of_the_questions_is_kept_with_several_requests_at_once(endpoi
     assert len(endpoint.seen) == 12
 
 
-KEY = "sk-very-secret"
+KEY = "sk-very-secret-indeed"
 
 
 @pytest.mark.parametrize("key", ["sk-very\nsecret", "sk-very secret", "sk-verysecret\u00e9", "sk-very\tsecret"])
@@ -239,15 +173,6 @@ def test_a_key_that_the_endpoint_repeats_is_hidden(endpoint, source, monkeypatch
         ask(source(attempts=1))
     assert endpoint.seen[0][2] == f"Bearer {KEY}"
     assert "sk-" not in str(caught.value)
-
-
-def test_a_key_in_an_answer_is_neither_returned_nor_kept(endpoint, source, monkeypatch, tmp_path):
-    monkeypatch.setenv("PARAQD_ENDPOINT_KEY", KEY)
-    endpoint.plan = [(200, {}, {"choices": [{"message": {"content": f'["Ann has {KEY} pens."]'}}]})]
-    [found] = ask(source())
-    assert [each.text for each in found.candidates] == ["Ann has *** pens."]
-    [kept] = (tmp_path / "cache").iterdir()
-    assert KEY not in kept.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -288,21 +213,6 @@ def test_an_answer_without_a_paraphrase_is_not_kept(endpoint, source, content):
     endpoint.plan = [(200, {}, {"choices": [{"message": {"content": content}}]}), GOOD]
     assert ask(source())[0].candidates == ()
     assert len(ask(source())[0].candidates) == 1
-
-
-def test_an_answer_of_brackets_is_one_line(endpoint, source):
-    endpoint.plan = [(200, {}, "[" * 100_000)]
-    with pytest.raises(SourceError, match="not as an OpenAI-compatible endpoint does"):
-        ask(source())
-
-
-@pytest.mark.parametrize("used", ['"12 tokens"', "1e999", "-100", "true", "null", "[]", "4.5"])
-def test_a_number_of_tokens_that_is_none_counts_nothing(endpoint, source, used):
-    choices = json.dumps(GOOD[2]["choices"])
-    endpoint.plan = [(200, {}, f'{{"choices": {choices}, "usage": {{"total_tokens": {used}}}}}'), GOOD]
-    asked = source(most_tokens=60)
-    assert all(each.candidates for each in ask(asked, QUESTIONS))
-    assert asked.tokens == 50
 
 
 def test_many_texts_are_asked_for_in_several_requests_with_different_seeds(endpoint, source):

@@ -6,8 +6,15 @@ import json
 import re
 from typing import Any
 
+from paraqd.text_check import text_problem
+
 _FENCE = re.compile(r"^\s*```\w*\s*$", re.M)
-_ITEM = re.compile(r"^\s*(?:\(?\d{1,2}[.):]|[-*•–])\s+(.+)$")
+# what a reasoning model thinks before it answers; the opening tag may be missing, or the closing one
+_TAG = r"(?:think|thinking|thought|thoughts|reasoning)"
+_THOUGHT = re.compile(rf"<{_TAG}>.*?(?:</{_TAG}>|\Z)", re.S | re.I)
+_THOUGHT_END = re.compile(rf"</{_TAG}>", re.I)
+_ITEM = re.compile(r"\s*(?:\(?\d{1,2}[.):]|([-*•–]))\s+(.+)$")
+_SENTENCE_END = re.compile(r"[.?!…][\s)\]*_\"'”’`]*$")
 _KNOWN_LABEL = re.compile(r"^\*{0,2}(?:paraphrase|version|rewrite|option)\b[^:]{0,20}:\*{0,2}\s*", re.I)
 _WORK = r"(?:\w+ ){0,3}(?:versions?|rewrites?|paraphrases?|options?|rewordings?|rewritten|rephrased|reworded)\b"
 # lines that are about the answer; a problem may begin with the same words, as in "Note that Ann has 5 pens."
@@ -15,16 +22,19 @@ _REMARK = re.compile(
     r"(?:(?:sure|certainly|of course|absolutely|okay|ok|great|no problem)(?:[!,.:]| thing| *$)|"
     rf"(?:here|below) (?:is|are) {_WORK}|here's {_WORK}|here (?:you go|they are|it is)\b|(?:here|below)\b.*:$|"
     rf"these {_WORK}|(?:each|all) of (?:these|the|them)? ?{_WORK}|note:|as requested|"
-    r"i (?:hope|have (?:kept|changed|rewritten|used|made))\b|i've\b|let me know|feel free|thank you|thanks\b|enjoy\b)",
+    r"i (?:hope|have (?:kept|changed|rewritten|used|made))\b|i've\b|let me know|feel free|thank you|thanks\b|enjoy\b|"
+    r"(?:would you like|do you want) (?:me|more|another|other|any)\b)",
     re.I,
 )
+_HEADING = re.compile(rf"[*_#\s]*(?:{_WORK}|[*_#])[^.?!]*$", re.I)  # such as "Two versions:" or "**Formal**"
 _REFUSAL = re.compile(
     r"(?:(?:i'm|i’m|i am)\b.*\b(?:sorry|unable|not able|an ai)\b|sorry\b|i (?:cannot|can't|can’t|won't|will not)\b|"
     r"unfortunately, i\b|as an ai\b)",
     re.I,
 )
 _LEAD = re.compile(r"^(?:sure|certainly|of course|absolutely|okay|here(?:'s| is| are))\b[^:?]{0,80}:\s+(?=\S)", re.I)
-_QUOTES = "\"'“”‘’`"
+_QUOTES = ('"“”', "'‘’", "`")  # marks of a kind
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _WHOLE_STRING = re.compile(r'(?<=[\[,:])\s*("(?:[^"\\]|\\.)*")\s*(?=[,\]}]|$)', re.S)
 _NOT_TEXTS = frozenset("comment error explanation message note notes original question reason style".split())
 _MOST_STARTS = 50  # the number of brackets at which JSON may begin
@@ -34,7 +44,8 @@ _DECODER = json.JSONDecoder(strict=False)
 def paraphrases_in(answer: str) -> list[str]:
     r"""Return the paraphrases in an answer: JSON, a list, or a single text without remarks.
 
-    If JSON was cut off, the complete strings count. A text that begins like JSON is never a paraphrase.
+    What stands in ``<think>`` tags is left out. If JSON was cut off, the complete strings count. A text that begins
+    like JSON is never a paraphrase.
 
     >>> paraphrases_in('Sure! Here you go: ["Ann has 2 pens.", "2 pens are Ann\'s."] Enjoy!')
     ['Ann has 2 pens.', "2 pens are Ann's."]
@@ -42,15 +53,63 @@ def paraphrases_in(answer: str) -> list[str]:
     ['Ann has 2 pens.', "2 pens are Ann's."]
     >>> paraphrases_in('["Ann has 2 pens.", "Bob has')
     ['Ann has 2 pens.']
+    >>> paraphrases_in("<think>Two pens ...</think>2 pens are Ann's.")
+    ["2 pens are Ann's."]
     >>> paraphrases_in("I'm sorry, I cannot do that.")
     []
     """
-    text = _FENCE.sub("", answer).strip()
+    text = _FENCE.sub("", _without_thoughts(answer)).strip()
     listed = _json_texts(text)
     if listed is None:
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        listed = [match[1] for line in lines if (match := _ITEM.match(line))] or _single(lines)
-    return [each for each in dict.fromkeys(map(_clean, listed)) if each and each[0] not in "[{"]
+        lines = text.splitlines()
+        listed = _items(lines) or _single([line.strip() for line in lines if line.strip()])
+    texts = dict.fromkeys(map(_clean, listed))
+    return [each for each in texts if each[:1] not in ("[", "{") and not text_problem(each, unicode=True)]
+
+
+def _without_thoughts(answer: str) -> str:
+    """Return an answer without what a reasoning model thinks.
+
+    >>> _without_thoughts("so 2 pens.</think>Ann has 2 pens."), _without_thoughts("Ann has 2 pens.<think>Is that")
+    ('Ann has 2 pens.', 'Ann has 2 pens.')
+    """
+    return _THOUGHT_END.split(_THOUGHT.sub("", answer))[-1]
+
+
+def _items(lines: list[str]) -> list[str]:
+    """Return the items of a list of paraphrases, or an empty list if there is none.
+
+    A line without a number belongs to the item before it, unless it follows a blank line and is not indented. If the
+    items are only parts of a single text, such as the things that somebody buys, there is no list of paraphrases.
+
+    >>> _items(["Here you go:", "1. Ann has 2 pens.", "How many?", "2. Ann owns 2 pens. How many?", "", "Enjoy!"])
+    ['Ann has 2 pens. How many?', 'Ann owns 2 pens. How many?']
+    >>> _items(["Ann has:", "- 5 red pens", "- 3 blue pens", "How many?"])
+    []
+    """
+    items: list[str] = []
+    opening = bulleted = gap = False
+    for line in lines:
+        text = line.strip()
+        match = _ITEM.match(line)
+        if match and items and not bulleted and match[1] and line[0].isspace():
+            items[-1] += f"\n{text}"  # a list within a numbered item
+        elif match:
+            bulleted = match[1] is not None
+            items.append(match[2].strip())
+            gap = False
+        elif not text:
+            gap = True
+        elif _REMARK.match(text) or _REFUSAL.match(text) or _HEADING.match(text):
+            gap = True  # whatever follows a remark is no part of the item before it
+        elif not items:
+            opening = True
+        elif line[0].isspace() or not (gap or bulleted):
+            items[-1] += f" {text}"
+        elif bulleted and (not gap or text.endswith("?")):
+            return []  # a text goes on after its bullets
+    parts = opening and not all(map(_SENTENCE_END.search, items))
+    return [] if parts else items
 
 
 def _single(lines: list[str]) -> list[str]:
@@ -63,7 +122,8 @@ def _single(lines: list[str]) -> list[str]:
     kept = [line for line in lines if not _REMARK.match(line)]
     if not kept:
         kept = [line for line in lines[:1] if not line.endswith(":")]
-    return [_LEAD.sub("", " ".join(kept))] if kept else []
+    between = "\n" if any(map(_ITEM.match, kept)) else " "  # bullets stay on their own lines
+    return [_LEAD.sub("", between.join(kept))] if kept else []
 
 
 def _json_texts(text: str) -> list[str] | None:
@@ -144,12 +204,14 @@ def _sentences(texts: list[str]) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """Remove a label and quotes around a text.
+    """Remove a label and quotes around a text. Quotes stay if there are more of their kind in the text.
 
-    >>> _clean('**Version 1:** "How many?"')
-    'How many?'
+    >>> _clean('**Version 1:** "How many?"'), _clean('"Go!" and "Stop!"')
+    ('How many?', '"Go!" and "Stop!"')
     """
     text = _KNOWN_LABEL.sub("", text.strip()).strip("* ").strip()
-    if len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES:
-        text = text[1:-1].strip()
+    for marks in _QUOTES:
+        inside = _APOSTROPHE.sub("", text[1:-1])
+        if len(text) > 1 and text[0] in marks and text[-1] in marks and not any(mark in inside for mark in marks):
+            return text[1:-1].strip()
     return text

@@ -54,8 +54,8 @@ def go_on() -> None:
 class CandidateSource(Protocol):
     """A source of candidates.
 
-    The candidates for a question depend only on the question, its id, the seed, the styles and the source. They do not
-    depend on the other questions.
+    The candidates for a question do not depend on the other questions. Those of rules, and of a model on the same
+    device, depend only on the question, its id, the seed and the styles. An endpoint writes other texts each time.
     """
 
     @property

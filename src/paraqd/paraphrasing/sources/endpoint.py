@@ -18,10 +18,23 @@ from paraqd.data.datasets import cache_dir
 from paraqd.extras import require_extra
 from paraqd.files import atomic_write
 from paraqd.operators.apply import Question
-from paraqd.parameters import named
+from paraqd.parameters import are_options, named
 from paraqd.paraphrasing.sources.answers import paraphrases_in
 from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, go_on, shares
-from paraqd.paraphrasing.sources.endpoint_access import hide_key, read_key, split_address
+from paraqd.paraphrasing.sources.endpoint_access import hide_key, holds_key, read_key, split_address
+from paraqd.paraphrasing.sources.endpoint_answers import (
+    CHECK_ADDRESS,
+    HOLDS_KEY,
+    NO_PARAPHRASE,
+    Answer,
+    Refused,
+    error_in,
+    first_model,
+    json_in,
+    kept_answer,
+    text_in,
+    tokens_in,
+)
 from paraqd.paraphrasing.sources.loading import KEY_VARIABLE
 from paraqd.plural import counted
 
@@ -31,6 +44,8 @@ if TYPE_CHECKING:
 _MOST_PER_REQUEST = 12  # more texts in one answer become alike
 _SEED_STEP = 1_000_003  # between the seeds of several requests for the same question and style
 _RETRIED = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
+_REFUSED = frozenset((400, 413, 422))  # these concern one question, such as one that is too long
+_MOST_REFUSED = 5  # questions in a row; then the endpoint itself is not as it should be
 _LONGEST_WAIT = 60.0
 _LOOK_SECONDS = 0.1  # how often a wait is interrupted to see whether the work shall go on
 _SHOWN = 160
@@ -72,7 +87,8 @@ class EndpointSource:
     key_variable : str, optional
         The environment variable that holds the key (default: ``PARAQD_ENDPOINT_KEY``, which may be unset).
     most_requests, most_tokens : int, optional
-        Raise a `SourceError` before more requests are sent, or after more tokens were used.
+        Raise a `SourceError` before more requests are sent, or after more tokens were used. The endpoint must say how
+        many tokens each answer used. Asking for the endpoint's models is not counted.
     requests_per_minute : float, optional
         The limit of requests per minute.
     cache : str or Path, optional
@@ -116,6 +132,7 @@ class EndpointSource:
         self._folder = cache_dir() / "endpoint" if self.cache is None else Path(self.cache).expanduser()
         self._lock = threading.Lock()
         self._next = 0.0
+        self._refused: set[str] = set()  # the questions that were refused since the last answer
 
     @property
     def name(self) -> str:
@@ -130,7 +147,10 @@ class EndpointSource:
     def candidates(
         self, questions: Sequence[Question], *, count: int, seed: int, styles: Sequence[str] = ()
     ) -> list[Found]:
-        """Return candidates for each question, with up to twelve from one request; see `CandidateSource`."""
+        """Return candidates for each question, with up to twelve from one request; see `CandidateSource`.
+
+        A question that the endpoint refuses has no candidates. Raise a `SourceError` if five are refused in a row.
+        """
         name = self.name  # the model is looked up before several requests are sent at once
         tasks = [
             _Task(number, question, style, some, seed + part * _SEED_STEP)
@@ -139,18 +159,20 @@ class EndpointSource:
             for part, some in enumerate(_portions(share))
         ]
         found: list[list[Candidate]] = [[] for _ in questions]
+        problems = [NO_PARAPHRASE for _ in questions]
         for task, answer in zip(tasks, self._answers(tasks), strict=True):
-            found[task.number] += [Candidate(text, name, task.style) for text in paraphrases_in(answer)]
-        return [Found(tuple(each), "" if each else "the endpoint's answer contains no paraphrase") for each in found]
+            found[task.number] += [Candidate(text, name, task.style) for text in paraphrases_in(answer.text)]
+            problems[task.number] = answer.problem or problems[task.number]
+        return [Found(tuple(each), "" if each else problem) for each, problem in zip(found, problems, strict=True)]
 
-    def _answers(self, tasks: Sequence[_Task]) -> list[str]:
+    def _answers(self, tasks: Sequence[_Task]) -> list[Answer]:
         """Return the answers to several requests, some at a time.
 
         The first error ends the work. Requests on their way may still end, because their answers are paid for, but
         nothing more is sent. Ctrl-C waits for nothing: daemon threads do not keep the program from ending.
         """
         left = deque(enumerate(tasks))
-        done: SimpleQueue[tuple[int, str | Exception]] = SimpleQueue()
+        done: SimpleQueue[tuple[int, Answer | Exception]] = SimpleQueue()
         stop = threading.Event()
 
         def work() -> None:
@@ -160,13 +182,13 @@ class EndpointSource:
                 except IndexError:  # another thread took the last one
                     return
                 try:
-                    done.put((number, self._ask(task, stop)))
+                    done.put((number, self._outcome(task, stop)))
                 except Exception as error:
                     done.put((number, error))
                     stop.set()
 
         threads = [threading.Thread(target=work, daemon=True) for _ in range(min(self.at_once, len(tasks)))]
-        answers = [""] * len(tasks)
+        answers = [Answer("")] * len(tasks)
         try:
             for thread in threads:
                 thread.start()
@@ -180,10 +202,25 @@ class EndpointSource:
             stop.set()
         return answers
 
-    def _ask(self, task: _Task, stop: threading.Event) -> str:
-        """Return the text of the answer to a request, from the cache if it is there.
+    def _outcome(self, task: _Task, stop: threading.Event) -> Answer:
+        """Return the answer to a request, or a refusal. Raise a `SourceError` after too many refusals in a row."""
+        try:
+            return self._ask(task, stop)
+        except Refused as refused:
+            with self._lock:
+                self._refused.add(task.question.text)
+                many = len(self._refused) >= _MOST_REFUSED
+            if many:
+                raise SourceError(
+                    f"{self._url} refused {_MOST_REFUSED} questions in a row: {refused}; {CHECK_ADDRESS}"
+                ) from None
+            return Answer("", f"the endpoint refused it: {refused}")
 
-        An answer without a paraphrase is not kept, so that the next run asks again.
+    def _ask(self, task: _Task, stop: threading.Event) -> Answer:
+        """Return the answer to a request, from the cache if it is there.
+
+        An answer without a paraphrase is not kept, so that the next run asks again. No answer is changed: one that
+        contains the key is dropped.
         """
         body = {
             "model": self._model_name(),
@@ -196,18 +233,28 @@ class EndpointSource:
         }
         key = hashlib.sha256(json.dumps([self._url, body], sort_keys=True).encode()).hexdigest()
         kept = self._folder / f"{key}.json"
-        if (text := _kept(kept)) is not None and paraphrases_in(text):
-            return text
+        if (text := kept_answer(kept)) is not None and paraphrases_in(text):
+            return Answer(text)
         answer = self._send("POST", "/chat/completions", body, stop)
+        used = tokens_in(answer)
         with self._lock:
-            self.tokens += _tokens(answer)
-        try:
-            content = answer["choices"][0]["message"]["content"]
-        except (KeyError, IndexError, TypeError):
-            raise self._strange() from None
-        text = hide_key(content, self._key) if isinstance(content, str) else ""
-        if not paraphrases_in(text):
-            return text
+            self.tokens += used or 0
+        text = text_in(answer)
+        with self._lock:
+            self._refused.clear()
+        texts = paraphrases_in(text)
+        secret = any(holds_key(each, self._key) for each in (text, *texts))
+        if texts and not secret:
+            self._keep(kept, text)
+        if used is None and self.most_tokens is not None:
+            raise SourceError(
+                f"{self._url} does not say how many tokens an answer used, so {named('most_tokens', self.most_tokens)} "
+                "cannot be obeyed: limit the number of requests instead"
+            )
+        return Answer("", HOLDS_KEY) if secret else Answer(text)
+
+    def _keep(self, kept: Path, text: str) -> None:
+        """Write an answer into the cache."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             temporary = kept.with_name(f".{kept.name}.{os.getpid()}.{threading.get_ident()}.writing")
@@ -216,32 +263,36 @@ class EndpointSource:
         except OSError as error:
             raise SourceError(
                 f"the answers of {self._host} cannot be kept in {self._folder} ({error.strerror}): pass another folder "
-                f"with {named('cache')}"
+                f"with {named('cache', 'DIR')}"
             ) from None
-        return text
 
     def _model_name(self) -> str:
         with self._lock:
             if self.model is not None:
                 return self.model
-        found = self._send("GET", "/models", None, threading.Event())
         try:
-            name = str(found["data"][0]["id"])
-        except (KeyError, IndexError, TypeError):
-            raise SourceError(f"{self._url} lists no model: name one with {named('endpoint_model')}") from None
+            name = first_model(self._send("GET", "/models", None, threading.Event()))
+        except Refused as refused:
+            raise SourceError(f"{self._url} does not list its models: {refused}; {CHECK_ADDRESS}") from None
+        if name is None:
+            option = named("endpoint_model" if are_options() else "model", "NAME")
+            raise SourceError(f"{self._url} lists no model: name one with {option}")
         with self._lock:
             self.model = name
         return name
 
     def _send(self, method: str, path: str, body: Any, stop: threading.Event) -> dict[str, Any]:
-        """Send a request until it is answered, and return the JSON of the answer. ``stop`` ends waits and retries."""
+        """Send a request until it is answered, and return the JSON of the answer. ``stop`` ends waits and retries.
+
+        Raise `Refused` if the endpoint refuses this request, and a `SourceError` if it cannot be used at all.
+        """
         import httpx
 
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         why = ""
         for attempt in range(1, self.attempts + 1):
             self.check()
-            self._admit(stop)
+            self._admit(stop, counts=method == "POST")
             response: httpx.Response | None = None
             try:
                 response = httpx.request(
@@ -255,8 +306,10 @@ class EndpointSource:
                 raise SourceError("the address is not one of an endpoint: pass one like https://HOST/v1") from None
             if response is not None:
                 if response.status_code == 200:
-                    return self._json(response)
+                    return json_in(response.content)
                 why = f"it answered {response.status_code}: {self._message(response)}"
+                if response.status_code in _REFUSED:
+                    raise Refused(why)
                 if response.status_code not in _RETRIED:
                     raise SourceError(f"{self._url} refused a request: {why.removeprefix('it ')}{self._hint(response)}")
             if attempt < self.attempts:
@@ -264,17 +317,17 @@ class EndpointSource:
         tried = counted(self.attempts, "attempt")
         raise SourceError(f"{self._url} does not work: {why} ({tried}); check the address, or try again later")
 
-    def _admit(self, stop: threading.Event) -> None:
-        """Wait for the rate limit, and raise a `SourceError` if a cap is reached."""
+    def _admit(self, stop: threading.Event, *, counts: bool) -> None:
+        """Wait for the rate limit. If the request counts, raise a `SourceError` if a cap is reached."""
         with self._lock:
             for name, used, most in (
                 ("request", self.requests, self.most_requests),
                 ("token", self.tokens, self.most_tokens),
             ):
-                if most is not None and used >= most:
-                    option = named(f"most_{name}s")
+                if counts and most is not None and used >= most:
+                    option = named(f"most_{name}s", most)
                     raise SourceError(f"the limit of {counted(most, name)} is reached: raise {option} to send more")
-            self.requests += 1
+            self.requests += counts
             now = time.monotonic()
             start = max(now, self._next)
             if self.requests_per_minute is not None:
@@ -289,35 +342,15 @@ class EndpointSource:
         if stop.is_set():
             raise SourceError("the work was stopped")
 
-    def _json(self, response: httpx.Response) -> dict[str, Any]:
-        try:
-            found = response.json()
-        except (ValueError, RecursionError):
-            raise self._strange() from None
-        if not isinstance(found, dict):
-            raise self._strange()
-        return found
-
-    def _strange(self) -> SourceError:
-        return SourceError(
-            f"{self._url} answers, but not as an OpenAI-compatible endpoint does: check the address, which often ends "
-            "in /v1"
-        )
-
     def _hint(self, response: httpx.Response) -> str:
         if response.status_code in (401, 403):
             return f"; put the key into the variable {self.key_variable or KEY_VARIABLE}"
-        return "; check the address, which often ends in /v1, and the model" if response.status_code == 404 else ""
+        return f"; {CHECK_ADDRESS}" if response.status_code == 404 else ""
 
     def _message(self, response: httpx.Response) -> str:
         """Return what an endpoint says about an error, in one short line without the key."""
-        try:
-            found = response.json()
-            error = found.get("error", found) if isinstance(found, dict) else found
-            text = str(error.get("message", error) if isinstance(error, dict) else error)
-        except (ValueError, RecursionError):
-            text = response.text or response.reason_phrase
-        line = hide_key(" ".join(text.split()), self._key)  # before it is cut, so that no part of the key is left
+        text = error_in(response.content, response.reason_phrase)
+        line = hide_key(text, self._key)  # before it is cut, so that no part of the key is left
         return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -331,17 +364,6 @@ def _portions(share: int) -> list[int]:
     ([12, 12, 6], [])
     """
     return [min(_MOST_PER_REQUEST, share - start) for start in range(0, share, _MOST_PER_REQUEST)]
-
-
-def _tokens(answer: dict[str, Any]) -> int:
-    """Return the number of tokens that an answer used, or 0 if it does not say so.
-
-    >>> _tokens({"usage": {"total_tokens": 12}}), _tokens({"usage": {"total_tokens": "12 tokens"}})
-    (12, 0)
-    """
-    used = answer.get("usage")
-    count = used.get("total_tokens") if isinstance(used, dict) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 
 
 def _join(threads: Sequence[threading.Thread], seconds: float) -> None:
@@ -368,11 +390,3 @@ def _wait(first: float, attempt: int, response: httpx.Response | None) -> float:
     if asked.replace(".", "", 1).isdecimal():
         wait = max(wait, float(asked[:8]))
     return min(wait, _LONGEST_WAIT)
-
-
-def _kept(path: Path) -> str | None:
-    """Return the answer in a file of the cache, or None if there is no such file."""
-    try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["answer"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None

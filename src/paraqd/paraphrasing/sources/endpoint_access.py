@@ -51,8 +51,20 @@ def read_key(variable: str | None, address: SplitResult) -> str:
     return key
 
 
+_SHORTEST_SECRET = 16  # characters; a shorter key may be an ordinary part of a text
+
+
+def holds_key(text: str, key: str) -> bool:
+    """Return True if a text contains the key. A key that is too short to be a secret, such as ``x``, does not count.
+
+    >>> holds_key("12 boxes", "x"), holds_key("sk-0123456789abcdef", "sk-0123456789abcdef")
+    (False, True)
+    """
+    return len(key) >= _SHORTEST_SECRET and hide_key(text, key) != text
+
+
 def hide_key(text: str, key: str) -> str:
-    """Return a text in which asterisks replace the key, however it is written.
+    """Return a message in which asterisks replace the key, however it is written.
 
     >>> hide_key("Bearer abc", "abc"), hide_key("no key is set", "")
     ('Bearer ***', 'no key is set')
