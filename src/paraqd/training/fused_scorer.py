@@ -27,6 +27,7 @@ from paraqd.training.model_cards import judge_card
 from paraqd.training.pair_files import PairFiles
 from paraqd.training.processes import refuse_several
 from paraqd.training.recipes import JudgeRecipe
+from paraqd.training.recipes.solvable import SolvableRecipe
 from paraqd.training.saving import check_new, save_model_folder
 from paraqd.training.settings import JudgeSettings, TrainingError, require_training
 from paraqd.training.teachers import mean_odds, teacher_odds
@@ -201,7 +202,7 @@ def _train_stages(
         if not (finished / HEADS_FILE).is_file():
             stage = "training" if len(recipe.stages) == 1 else f"training, stage {number} of {len(recipe.stages)}"
             with reproducible(settings.seed):
-                judge = _start_from(start, settings, recipe.encoder)
+                judge = start_from(start, settings, recipe.encoder)
                 checkpoints = work / "checkpoints" / str(number)
                 train_judge(
                     judge,
@@ -218,12 +219,12 @@ def _train_stages(
     return judge or load_judge(start)
 
 
-def start_folder(recipe: JudgeRecipe) -> Path:
+def start_folder(recipe: JudgeRecipe | SolvableRecipe) -> Path:
     """Return the folder with whose weights training starts: an earlier judge, or the encoder."""
     return find_model_folder(recipe.start) if recipe.start else encoder_folder(recipe.encoder)
 
 
-def _start_from(folder: Path, settings: JudgeSettings, encoder: str) -> Any:
+def start_from(folder: Path, settings: JudgeSettings, encoder: str) -> Any:
     """Load the judge in a folder, or build an untrained judge if the folder contains an encoder."""
     if (folder / HEADS_FILE).is_file():
         return load_judge(folder, inner=settings.inner, exact=True)
