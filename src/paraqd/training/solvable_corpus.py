@@ -100,10 +100,11 @@ class _Corpus:
         base = [(f"{source.id}|{n}", text) for source in sources for n, text in enumerate(source.texts)]
         base = _drawn(base, settings.texts, rng)
         solvable = {text.strip().lower() for source in sources for text in source.texts}
-        whole = _drawn(list(_whole_texts(sources)), settings.whole, rng)
+        whole = list(_whole_texts(sources))
+        complete = _drawn([text for text in whole if text.label], settings.complete, rng)
         made = [QuestionText(key, text, 1, source=name) for key, text in base]
         made += [each for source in sources for each in source.labelled]
-        made += [each for each in whole if each.label or each.text.strip().lower() not in solvable]
+        made += [*complete, *(text for text in whole if not text.label and text.text.strip().lower() not in solvable)]
         for number in range(settings.parts):
             outputs = self._augmented(f"{name}_{part}_{number}", base[number :: settings.parts], number, settings.parts)
             found = list(operator_texts(outputs, self.recipe.family_of, solvable))

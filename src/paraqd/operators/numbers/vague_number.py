@@ -11,7 +11,7 @@ from paraqd.operators.text import splice
 from paraqd.reading import Kind, Problem, Quantity
 
 _COUNTS = (
-    "some|several|a few|many|a number of|a certain number of|a couple of|quite a few|various|a handful of|"
+    "some|several|a few|many|a number of|a certain number of|quite a few|various|a handful of|"
     "a large number of|plenty of|a good many|an unknown number of"
 ).split("|")
 _MONEY = "some money|a certain amount|a fair price|a certain sum|a small sum|a good price|some amount".split("|")

@@ -13,7 +13,7 @@ _DETAILS = (
     "A few clouds drifted across the sky.|They had talked about it for some time.|"
     "Many people know this kind of puzzle.|"
     "A number of visitors looked on with interest.|Some music was playing in the background.|"
-    "A couple of neighbours waved from the window.|It took a while to write everything down.|"
+    "Some neighbours waved from the window.|It took a while to write everything down.|"
     "Several other things happened on that day, but they do not matter here.|A few old photographs hung on the wall.|"
     "Many thanks for your help with this.|Some of us find such questions easy.|"
     "There was plenty of time left in the lesson.|"

@@ -15,14 +15,13 @@ class TextSet:
     """A set of texts in a recipe.
 
     ``weight`` is the weight of a text in the loss; outputs of operators have the weight 1. ``texts`` limits the
-    solvable texts, and ``whole`` limits the texts that were written with a fault or are solvable although they are no
-    valid paraphrase (default: no limit). ``parts`` is the number of parts into which the solvable texts are divided;
-    each operator is applied to one part.
+    solvable texts, and ``complete`` limits the paraphrases that ask another but complete problem (default: no limit).
+    ``parts`` is the number of parts into which the solvable texts are divided; each operator is applied to one part.
     """
 
     weight: float = 1.0
     texts: int | None = None
-    whole: int | None = None
+    complete: int | None = None
     parts: int = 1
 
 
