@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from paraqd.data.formats import TableError
     from paraqd.data.tables import Columns
     from paraqd.errors import ModelError, ParaqdError
-    from paraqd.paraphrasing.files import ParaphraseReport, paraphrase_file
+    from paraqd.paraphrasing.files import paraphrase_file
     from paraqd.paraphrasing.paraphraser import Paraphrase, paraphrase
+    from paraqd.paraphrasing.report import ParaphraseReport
     from paraqd.reading import Problem, Quantity, equal, read
     from paraqd.runs.calibrate import calibrate_file
     from paraqd.runs.decide import decide_file
@@ -43,7 +44,7 @@ _LATER = {
     "Model": "paraqd.runs.score",
     "ModelError": "paraqd.errors",
     "Paraphrase": "paraqd.paraphrasing.paraphraser",
-    "ParaphraseReport": "paraqd.paraphrasing.files",
+    "ParaphraseReport": "paraqd.paraphrasing.report",
     "ParaqdError": "paraqd.errors",
     "RunInterrupted": "paraqd.runs.run",
     "ScoreReport": "paraqd.runs.score",

@@ -1,5 +1,6 @@
 """Test the measurement of paraphrases."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -35,3 +36,22 @@ def test_a_sample_depends_on_its_seed(tmp_path):
     path.write_text("id,question\n" + "".join(f"{number},How many {number}?\n" for number in range(50)))
     drawn = paraphrases.sample_of(str(path), 5, 1)
     assert len(drawn) == 5 and drawn == paraphrases.sample_of(str(path), 5, 1) != paraphrases.sample_of(str(path), 5, 2)
+
+
+def test_candidates_that_were_written_before_are_judged_and_chosen(tmp_path, monkeypatch, capsys):
+    questions = tmp_path / "questions.csv"
+    questions.write_text("id,question\n1,Ann has 5 red pens and buys 3 blue pens. How many pens does she have now?\n")
+    recorded = tmp_path / "candidates.jsonl"
+    run(monkeypatch, questions, "--write-candidates", recorded, "--count", 12)
+    row = json.loads(recorded.read_text())
+    assert row["source"] == "rules" and len(row["candidates"]) > 3
+    out = tmp_path / "out"
+    run(monkeypatch, questions, "--out", out, "--candidates", recorded, "--judge", "small")
+    chosen = [json.loads(line) for line in (out / "gate.jsonl").read_text().splitlines()]
+    assert chosen and {each["paraphrase"] for each in chosen} <= set(row["candidates"])
+    assert "| gate and repair | 1 | 100.0% |" in capsys.readouterr().out
+
+
+def run(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["paraphrases.py", *map(str, arguments)])
+    paraphrases.main()

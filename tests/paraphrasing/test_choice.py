@@ -105,6 +105,11 @@ def test_limits_and_methods_are_checked():
 
 def test_the_reason_for_few_paraphrases_says_where_the_candidates_went():
     limits = Limits()
-    assert why_few(QUESTION, [judged(FAR, -1)], limits, 0) == "none of 1 candidates passed the gate"
-    assert "too close to the question" in why_few(QUESTION, [judged(NEAR)], limits, 0)
+    assert why_few(QUESTION, [judged(FAR, -1)], limits, 0) == "no candidate passed the gate (1 tried)"
+    assert why_few(QUESTION, [judged(NEAR)], limits, 0) == (
+        "1 of 1 candidate passed the gate, but none differs enough from the question"
+    )
+    assert why_few(QUESTION, [judged(FAR), judged(NEAR)], limits, 1) == (
+        "only 1 of 2 candidates passed the gate and differ enough"
+    )
     assert "too close to those chosen" in why_few(QUESTION, [judged(FAR), judged(OTHER)], limits, 1)

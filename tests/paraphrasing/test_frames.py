@@ -16,6 +16,8 @@ from paraqd.paraphrasing.frames import (
 )
 from paraqd.reading import read, same_quantities
 
+FOUR_STATEMENTS = "Ann has 2 pens. She buys 3 pens. She finds 4 pens. She gets 5 pens. How many pens does she have?"
+
 
 @pytest.mark.parametrize(
     ("frame", "text"),
@@ -23,6 +25,8 @@ from paraqd.reading import read, same_quantities
         (given_that, "If Ann has 2 pens, how many pens does she need?"),  # there is no statement before the question
         (given_that, "Ann has 2 pens. How many pens does she have if she buys 3?"),  # the question has a condition
         (given_that, "Note the prices: a pen costs $2. How much do 3 pens cost?"),
+        (given_that, FOUR_STATEMENTS),
+        (question_first, FOUR_STATEMENTS),
         (question_first, "Ann has 2 pens and Bob has 3. How many more does he have?"),  # two people
         (question_first, "A train is 200 m long. How long does the train need to pass?"),  # introduced later
         (completed, "Ann has 2 pens. How many pens does she need?"),

@@ -92,7 +92,7 @@ def test_a_repaired_paraphrase_is_marked_and_counted(scorer, fixed):
     assert found.counts == {"candidates": 1, "passed": 0, "mended": 1, "repaired": 1}
     [plain] = paraphrase_questions([Question("q", question)], broken, scorer, Settings(n=1, candidates=1, repair=False))
     assert plain.paraphrases == ()
-    assert plain.reason == "none of 1 candidates passed the gate"
+    assert plain.reason == "no candidate passed the gate (1 tried)"
 
 
 def test_texts_that_are_mended_into_the_same_text_count_once(scorer, fixed):
@@ -160,7 +160,8 @@ def test_annealing_is_refused_with_an_endpoint_before_any_request(scorer):
     ("given", "message"),
     [
         ({"n": 0}, "at least 1"),
-        ({"n": 5, "candidates": 2}, "too few"),
+        ({"n": 5, "candidates": 2}, "2 candidates cannot give 5 paraphrases: ask for more candidates"),
+        ({"n": 2, "candidates": 1}, "1 candidate cannot give 2 paraphrases"),
         ({"choice": "best"}, "mmr or pareto"),
         ({"search": "deep"}, "sample or anneal"),
     ],

@@ -493,6 +493,84 @@ def test_a_decision_that_comes_just_after_the_last_one_was_sent(page, server):
     saved(page)
 
 
+# --- slow answers ---------------------------------------------------------------------------------
+
+
+class Held:
+    """Requests to addresses of one kind, which wait until the test lets them go on."""
+
+    def __init__(self, page, pattern):
+        self.page, self.pattern, self.routes, self.is_over = page, pattern, [], False
+        page.route(pattern, lambda route: route.continue_() if self.is_over else self.routes.append(route))
+
+    def let_go(self):
+        """Let all requests go on, the first one first, and hold no more."""
+        self.is_over = True
+        for route in self.routes:
+            with self.page.expect_response(lambda answer, request=route.request: answer.request == request):
+                route.continue_()
+
+
+def test_a_key_is_not_lost_while_the_list_is_fetched_again(page, server):
+    begin(page, server, "Key and refresh", count=250)
+    held = Held(page, "**/pairs?*offset=200*")
+    with page.expect_request(held.pattern):
+        page.locator(".pair-list").press("End")
+    with page.expect_response("**/pairs?*offset=0*"):
+        page.keyboard.press("u")  # there is nothing to undo, but the list is fetched again
+    held.let_go()
+    expect(title(page)).to_have_text("Pair 250")
+
+
+def test_a_key_waits_for_pairs_that_are_on_their_way(page, server):
+    begin(page, server, "Key and scrolling", count=250)
+    held = Held(page, "**/pairs?*offset=200*")
+    with page.expect_request(held.pattern):
+        page.locator(".pair-list").evaluate("(list) => { list.scrollTop = list.scrollHeight }")
+    page.locator(".pair-list").press("End")
+    held.let_go()
+    expect(title(page)).to_have_text("Pair 250")
+
+
+def test_keys_add_up_while_pairs_are_on_their_way(page, server):
+    project = server.create([pair(n) for n in range(250)], name="Three steps")
+    held = Held(page, "**/pairs?*offset=100*")
+    open_project(page, server, project, "&pair=100&at=90")
+    expect(title(page)).to_have_text("Pair 100")
+    for _ in range(3):
+        page.keyboard.press("j")
+    held.let_go()
+    expect(title(page)).to_have_text("Pair 103")
+
+
+def test_the_last_choice_counts(page, server):
+    begin(page, server, "Last choice", count=250)
+    page.wait_for_load_state("networkidle")  # the list is not fetched again soon
+    held = Held(page, "**/pairs?*offset=200*")
+    with page.expect_request(held.pattern):
+        page.locator(".pair-list").press("End")
+    page.locator(".row").nth(2).click()
+    expect(title(page)).to_have_text("Pair 3")
+    held.let_go()
+    page.evaluate("fetch('readyz').then((answer) => answer.text())")  # the page has dealt with earlier answers then
+    press(page, "j", 4)
+
+
+def test_the_chosen_pair_stays_while_somebody_types_a_search(page, server):
+    begin(page, server, "Typing", count=20)
+    page.locator(".row").nth(2).click()
+    expect(title(page)).to_have_text("Pair 3")
+    name = pair(2)[0].split()[0]
+    held = Held(page, "**/pairs?*q=*")
+    for letter in name[:2]:
+        with page.expect_request(held.pattern):
+            page.get_by_label("Search", exact=True).press(letter)
+    held.let_go()
+    expect(page.locator(".list-total")).to_have_text(re.compile("of 20 pairs"))
+    expect(page.locator(".row[aria-selected=true]")).to_contain_text("#3")
+    expect(title(page)).to_have_text("Pair 3")
+
+
 # --- several people -------------------------------------------------------------------------------
 
 

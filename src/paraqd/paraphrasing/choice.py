@@ -16,6 +16,7 @@ from typing import Literal
 from paraqd.errors import ArgumentError
 from paraqd.paraphrasing.distance import Wording, overlap
 from paraqd.paraphrasing.sources.base import Candidate
+from paraqd.plural import counted
 from paraqd.scoring.verdict import Verdict
 
 Method = Literal["mmr", "pareto"]
@@ -191,12 +192,13 @@ def why_few(question: str, judged: Sequence[Judged], limits: Limits, chosen: int
     """
     valid = [each for each in judged if each.verdict.valid]
     different = [each for each in valid if 0 < overlap(question, each.text) <= limits.question]
+    tried = counted(len(judged), "candidate")
     if not judged:
         return "the source wrote nothing"
     if not valid:
-        return f"none of {len(judged)} candidates passed the gate"
+        return f"no candidate passed the gate ({len(judged)} tried)"
     if not different:
-        return f"{len(valid)} of {len(judged)} candidates passed the gate, but all are too close to the question"
+        return f"{len(valid)} of {tried} passed the gate, but none differs enough from the question"
     if len(different) > chosen:
-        return f"{len(different)} candidates fit, but the others are too close to those chosen"
-    return f"only {len(different)} of {len(judged)} candidates passed the gate and differ enough"
+        return f"{counted(len(different), 'candidate')} fit, but the others are too close to those chosen"
+    return f"only {len(different)} of {tried} passed the gate and differ enough"

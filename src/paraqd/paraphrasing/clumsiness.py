@@ -6,7 +6,6 @@ import re
 
 from paraqd.reading import read
 
-# clumsy wordings that a chain of steps can cause
 _CLUMSY = (
     re.compile(r"\b([a-z]+) \1\b", re.I),
     re.compile(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from paraqd.reading import Problem
 
 Rule = Callable[[Problem, random.Random], str | None]
-_MOST_WORDS = 45  # the maximum number of words in statements that are put into one sentence
+_MOST_STATEMENTS, _MOST_WORDS = 3, 45  # the statements, and their words, that are put into one sentence
 _NO_STATEMENT = re.compile(
     r"(?:if|when|suppose|assum\w+|given|let|then|after|before|while|so|but|and|or|however|also|note|consider|"
     r"imagine|say|now|next|later|finally|instead|please|we|you|find|calculate)\b",
@@ -135,8 +135,7 @@ def given_that(problem: Problem, rng: random.Random) -> str | None:
     >>> given_that(read("Ann has 2 pens. She buys 3 pens. How many pens does she have?"), random.Random(2))
     'Given that Ann has 2 pens and that she buys 3 pens, how many pens does she have?'
     """
-    parts = _parts(problem)
-    if parts is None or len(parts[0]) > 3:
+    if (parts := _parts(problem)) is None:
         return None
     statements, asked = parts
     opening = rng.choice(("Given that", "Given that", "Assuming that", "If we know that"))
@@ -150,8 +149,7 @@ def question_first(problem: Problem, rng: random.Random) -> str | None:
     >>> question_first(read("Ann has 2 pens. She buys 3 pens. How many pens does she have?"), random.Random(3))
     'How many pens does Ann have, given that Ann has 2 pens and that she buys 3 pens?'
     """
-    parts = _parts(problem)
-    if parts is None or len(parts[0]) > 3:
+    if (parts := _parts(problem)) is None:
         return None
     statements, asked = parts
     named = _with_name(problem, asked)
@@ -320,6 +318,8 @@ def _parts(problem: Problem) -> tuple[list[str], str] | None:
     if question is None or len(problem.questions) != 1 or len(problem.sentences) < 2:
         return None
     *before, last = problem.sentences
+    if len(before) > _MOST_STATEMENTS:
+        return None
     asked = " ".join(last.text.split())
     if question.start < last.start or asked[-1] not in ".?":
         return None

@@ -15,6 +15,7 @@ from paraqd.paraphrasing.repair import repair as mend
 from paraqd.paraphrasing.search import anneal
 from paraqd.paraphrasing.sources.base import Candidate, CandidateSource, Found
 from paraqd.paraphrasing.sources.loading import load_source
+from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.runs.score_rows import PairScorer
 from paraqd.scoring.same_text import same_text
@@ -71,7 +72,8 @@ class Settings:
         if self.n < 1:
             raise ArgumentError(f"n is {self.n}: ask for at least 1 paraphrase")
         if self.candidates is not None and self.candidates < self.n:
-            raise ArgumentError(f"{self.candidates} candidates are too few for {self.n} paraphrases: ask for more")
+            few = counted(self.candidates, "candidate")
+            raise ArgumentError(f"{few} cannot give {counted(self.n, 'paraphrase')}: ask for more candidates")
         if self.choice not in METHODS:
             raise ArgumentError(f"unknown choice {self.choice!r}: choose {' or '.join(METHODS)}")
         if self.search not in SEARCHES:

@@ -1,7 +1,7 @@
 """Search for paraphrases with the score as the objective: best of n, and simulated annealing.
 
-Both rewrite a question with rules and keep the text with the highest *worth*: the score if the text is valid, plus its
-distance from the question. An invalid text is worth less than every valid text.
+Both have a source rewrite a question, and keep the text with the highest *worth*: the score if the text is valid, plus
+its distance from the question. An invalid text is worth less than every valid text.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ def _train_stages(
         if not (finished / HEADS_FILE).is_file():
             stage = "training" if len(recipe.stages) == 1 else f"training, stage {number} of {len(recipe.stages)}"
             with reproducible(settings.seed):
-                judge = start_from(start, settings, recipe.encoder)
+                judge = load_start(start, settings, recipe.encoder)
                 checkpoints = work / "checkpoints" / str(number)
                 train_judge(
                     judge,
@@ -224,7 +224,7 @@ def start_folder(recipe: JudgeRecipe | SolvableRecipe) -> Path:
     return find_model_folder(recipe.start) if recipe.start else encoder_folder(recipe.encoder)
 
 
-def start_from(folder: Path, settings: JudgeSettings, encoder: str) -> Any:
+def load_start(folder: Path, settings: JudgeSettings, encoder: str) -> Any:
     """Load the judge in a folder, or build an untrained judge if the folder contains an encoder."""
     if (folder / HEADS_FILE).is_file():
         return load_judge(folder, inner=settings.inner, exact=True)

@@ -93,7 +93,7 @@ def fit_and_measure(
     questions = [pair.id.partition("|")[0] for pair in pairs]
     sizes = Counter(names)
     shares = [1 / sizes[name] for name in names]  # every set has the same total weight
-    measured = _held_out_scores(features, labels, odds, shares, questions, settings)
+    measured = held_out_scores(features, labels, odds, shares, questions, settings)
     fusion = fit_fusion(features, labels, model=odds, weights=shares, settings=settings)
     weights = {name: round(weight, 4) for name, weight in fusion.weights.items()}
     fusion = Fusion(round(fusion.bias, 4), weights, round(fusion.model_weight, 4))  # rounded as in the model folder
@@ -124,7 +124,7 @@ def is_across(pair: FaultyPair) -> bool:
     return pair.source.startswith("across") or pair.source.endswith("across")
 
 
-def _held_out_scores(
+def held_out_scores(
     features: Sequence[Sequence[str]],
     labels: Sequence[int],
     odds: Sequence[float],

@@ -21,7 +21,7 @@ from paraqd.generators.runtime import pick_device, quiet
 from paraqd.model_folder import TOKENIZER_FILE
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
-from paraqd.training.fused_scorer import TrainedJudge, start_folder, start_from
+from paraqd.training.fused_scorer import TrainedJudge, start_folder, load_start
 from paraqd.training.judge_model import resize_kinds, save_judge
 from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.model_cards import solvable_card
@@ -86,7 +86,7 @@ def train_solvable(
         odds = {}
         for name, families in (("measured", recipe.data.held_out_families), ("final", ())):
             with reproducible(recipe.stages[-1].seed):
-                judge = start_from(start_folder(recipe), recipe.stages[0], recipe.encoder)
+                judge = load_start(start_folder(recipe), recipe.stages[0], recipe.encoder)
                 train_texts(judge, recipe, train, without=families, device=device, stage=name, progress=progress)
             odds[name] = {key: judge_scores(judge, each.tokens, device=device) for key, each in validation.items()}
         facts = solvable_facts(recipe, train, validation, measured=odds["measured"], final=odds["final"])

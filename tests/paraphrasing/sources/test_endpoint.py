@@ -330,3 +330,43 @@ def test_an_answer_that_is_on_its_way_when_an_error_comes_is_kept(endpoint, sour
     endpoint.plan = [GOOD]
     ask(source(), QUESTIONS)
     assert len(endpoint.seen) == 3
+
+
+class Stopped(Exception):
+    """Raised by a check when nobody waits any more."""
+
+
+def test_a_check_ends_the_work_before_a_request(endpoint, source):
+    def check():
+        if endpoint.seen:
+            raise Stopped
+
+    asked = source(check=check)
+    with pytest.raises(Stopped):
+        ask(asked, QUESTIONS)
+    assert len(endpoint.seen) == asked.requests == 1
+
+
+@pytest.mark.parametrize("model", ["tiny", None])
+def test_a_check_can_prevent_every_request(endpoint, source, model):
+    def check():
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        ask(source(check=check, model=model))
+    assert endpoint.seen == []
+
+
+def test_a_check_ends_a_wait(endpoint, source):
+    endpoint.plan = [(429, {"Retry-After": "50"}, "busy"), GOOD]
+    calls = []
+
+    def check():
+        calls.append(len(endpoint.seen))
+        if calls.count(1) == 3:  # in the middle of the wait
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        ask(source(check=check))
+    assert calls == [0, 1, 1, 1]
+    assert len(endpoint.seen) == 1

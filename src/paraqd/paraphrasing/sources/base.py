@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from paraqd.errors import ArgumentError, ParaqdError
-from paraqd.operators.apply import Question
+
+if TYPE_CHECKING:  # the command line imports this module for its help
+    from paraqd.operators.apply import Question
 
 
 class SourceError(ParaqdError, RuntimeError):
@@ -43,6 +45,10 @@ class Found:
 
     candidates: tuple[Candidate, ...] = ()
     problem: str = ""
+
+
+def go_on() -> None:
+    """Do nothing: the check of a source whose work nobody stops."""
 
 
 class CandidateSource(Protocol):

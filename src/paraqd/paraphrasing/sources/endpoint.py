@@ -8,21 +8,20 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import SplitResult, quote, urlsplit
 
 from paraqd.data.datasets import cache_dir
-from paraqd.errors import ArgumentError
 from paraqd.extras import require_extra
 from paraqd.files import atomic_write
 from paraqd.operators.apply import Question
 from paraqd.parameters import named
 from paraqd.paraphrasing.sources.answers import paraphrases_in
-from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, shares
+from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, go_on, shares
+from paraqd.paraphrasing.sources.endpoint_access import hide_key, read_key, split_address
 from paraqd.paraphrasing.sources.loading import KEY_VARIABLE
 from paraqd.plural import counted
 
@@ -33,6 +32,7 @@ _MOST_PER_REQUEST = 12  # more texts in one answer become alike
 _SEED_STEP = 1_000_003  # between the seeds of several requests for the same question and style
 _RETRIED = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 _LONGEST_WAIT = 60.0
+_LOOK_SECONDS = 0.1  # how often a wait is interrupted to see whether the work shall go on
 _SHOWN = 160
 _TASK = (
     "You rewrite math word problems. A rewrite must ask the same problem with the same answer: keep every number, "
@@ -86,6 +86,9 @@ class EndpointSource:
         asks for in ``Retry-After``.
     at_once : int
         The number of requests at a time.
+    check : callable
+        A function that is called before each attempt and again and again during waits. If it raises an exception,
+        the work ends.
 
     """
 
@@ -100,23 +103,14 @@ class EndpointSource:
     attempts: int = 5
     first_wait: float = 0.5
     at_once: int = 4
+    check: Callable[[], None] = field(default=go_on, compare=False, repr=False)
     requests: int = field(default=0, init=False)
     tokens: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         require_extra("endpoint", "an endpoint as the source", "httpx")
-        parts = _split(self.address)
-        variable = self.key_variable or KEY_VARIABLE
-        self._key = os.environ.get(variable, "").strip()
-        if self.key_variable and not self._key:
-            raise ArgumentError(f"the environment variable {self.key_variable} is not set: put the key into it")
-        if not all("!" <= character <= "~" for character in self._key):
-            raise ArgumentError(
-                f"the key in the environment variable {variable} contains a space, a line break or a character that is "
-                "not ASCII: put only the key into it"
-            )
-        if self._key and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-            raise ArgumentError(f"the key would be sent to {parts.hostname} unencrypted: use an address with https://")
+        parts = split_address(self.address)
+        self._key = read_key(self.key_variable, parts)
         self._host = parts.hostname
         self._url = self.address.rstrip("/").removesuffix("/chat/completions")
         self._folder = cache_dir() / "endpoint" if self.cache is None else Path(self.cache).expanduser()
@@ -211,7 +205,7 @@ class EndpointSource:
             content = answer["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError):
             raise self._strange() from None
-        text = self._hidden(content) if isinstance(content, str) else ""
+        text = hide_key(content, self._key) if isinstance(content, str) else ""
         if not paraphrases_in(text):
             return text
         try:
@@ -246,6 +240,7 @@ class EndpointSource:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         why = ""
         for attempt in range(1, self.attempts + 1):
+            self.check()
             self._admit(stop)
             response: httpx.Response | None = None
             try:
@@ -255,7 +250,7 @@ class EndpointSource:
             except httpx.TimeoutException:
                 why = f"it gave no answer within {self.timeout:g} seconds"
             except httpx.HTTPError as error:
-                why = f"it cannot be reached ({self._hidden(str(error)) or type(error).__name__})"
+                why = f"it cannot be reached ({hide_key(str(error), self._key) or type(error).__name__})"
             except httpx.InvalidURL:
                 raise SourceError("the address is not one of an endpoint: pass one like https://HOST/v1") from None
             if response is not None:
@@ -265,7 +260,7 @@ class EndpointSource:
                 if response.status_code not in _RETRIED:
                     raise SourceError(f"{self._url} refused a request: {why.removeprefix('it ')}{self._hint(response)}")
             if attempt < self.attempts:
-                _pause(_wait(self.first_wait, attempt, response), stop)
+                self._pause(_wait(self.first_wait, attempt, response), stop)
         tried = counted(self.attempts, "attempt")
         raise SourceError(f"{self._url} does not work: {why} ({tried}); check the address, or try again later")
 
@@ -284,7 +279,15 @@ class EndpointSource:
             start = max(now, self._next)
             if self.requests_per_minute is not None:
                 self._next = start + 60 / self.requests_per_minute
-        _pause(start - now, stop)
+        self._pause(start - now, stop)
+
+    def _pause(self, seconds: float, stop: threading.Event) -> None:
+        """Wait. Raise a `SourceError` at once if the work is stopped."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not stop.wait(min(left, _LOOK_SECONDS)):
+            self.check()
+        if stop.is_set():
+            raise SourceError("the work was stopped")
 
     def _json(self, response: httpx.Response) -> dict[str, Any]:
         try:
@@ -314,40 +317,11 @@ class EndpointSource:
             text = str(error.get("message", error) if isinstance(error, dict) else error)
         except (ValueError, RecursionError):
             text = response.text or response.reason_phrase
-        line = self._hidden(" ".join(text.split()))  # before it is cut, so that no part of the key is left
+        line = hide_key(" ".join(text.split()), self._key)  # before it is cut, so that no part of the key is left
         return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
-
-    def _hidden(self, text: str) -> str:
-        """Return a text in which asterisks replace the key, however it is written."""
-        if self._key:
-            for form in (self._key, json.dumps(self._key)[1:-1], repr(self._key)[1:-1], quote(self._key, safe="")):
-                text = text.replace(form, "***")
-        return text
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError("an endpoint is not sent to other processes: each loads its own")
-
-
-def _split(address: str) -> SplitResult:
-    """Return the parts of an address. Raise an `ArgumentError` that never shows a password.
-
-    >>> _split("https://example.org/v1").hostname
-    'example.org'
-    """
-    try:
-        parts = urlsplit(address)
-        host, secret = parts.hostname, "@" in parts.netloc or bool(parts.query or parts.fragment)
-        usable = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
-    except ValueError:  # such as brackets that are not closed, or a port that is no number
-        host, secret, usable = None, "@" in address or "?" in address, False
-    if secret:
-        raise ArgumentError(
-            f"the address of {host or 'the endpoint'} must not hold a key: put the key into the variable {KEY_VARIABLE}"
-        )
-    if not usable:
-        shown = "the source" if "@" in address else address
-        raise ArgumentError(f"{shown} is not the address of an endpoint: pass one like https://HOST/v1")
-    return parts
 
 
 def _portions(share: int) -> list[int]:
@@ -368,12 +342,6 @@ def _tokens(answer: dict[str, Any]) -> int:
     used = answer.get("usage")
     count = used.get("total_tokens") if isinstance(used, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
-
-
-def _pause(seconds: float, stop: threading.Event) -> None:
-    """Wait. Raise a `SourceError` at once if the work is stopped."""
-    if stop.wait(seconds) if seconds > 0 else stop.is_set():
-        raise SourceError("the work was stopped")
 
 
 def _join(threads: Sequence[threading.Thread], seconds: float) -> None:

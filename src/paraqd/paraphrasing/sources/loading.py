@@ -6,12 +6,10 @@ The command line imports this module for its help, so it imports little.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paraqd.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from paraqd.paraphrasing.sources.base import CandidateSource
+from paraqd.paraphrasing.sources.base import CandidateSource, go_on
 
 RULES = "rules"
 KEY_VARIABLE = "PARAQD_ENDPOINT_KEY"  # the environment variable with the key of an endpoint
@@ -21,14 +19,15 @@ def load_source(
     source: str,
     *,
     device: str | None = None,
-    check: Callable[[], None] | None = None,
+    check: Callable[[], None] = go_on,
     parameter: str = "source",
     **endpoint: Any,
 ) -> CandidateSource:
     """Load a source: ``rules``, the address of an endpoint (``https://…``), or a model's folder or name.
 
-    ``endpoint`` are the settings of an endpoint; see `EndpointSource`. Rules call ``check`` again and again, and stop
-    if it raises an exception. ``parameter`` is what messages call the parameter with which a source is chosen.
+    ``endpoint`` are the settings of an endpoint; see `EndpointSource`. Rules and an endpoint call ``check`` again and
+    again, and stop if it raises an exception. ``parameter`` is what messages call the parameter with which a source is
+    chosen.
 
     >>> load_source("rules").name
     'rules'
@@ -39,11 +38,11 @@ def load_source(
         from paraqd.paraphrasing.sources.rules import RuleSource, require_parser
 
         require_parser(parameter)
-        return RuleSource() if check is None else RuleSource(check=check)
+        return RuleSource(check=check)
     if "://" in source:
         from paraqd.paraphrasing.sources.endpoint import EndpointSource
 
-        return EndpointSource(source, **endpoint)
+        return EndpointSource(source, check=check, **endpoint)
     from paraqd.paraphrasing.sources.model import ModelSource
 
     return ModelSource.load(source, device=device)

@@ -16,7 +16,7 @@ from paraqd.parameters import named
 from paraqd.paraphrasing.clumsiness import ended, is_clumsy
 from paraqd.paraphrasing.distance import overlap
 from paraqd.paraphrasing.frames import FRAMES, has_options, joined
-from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, shares
+from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, go_on, shares
 from paraqd.reading import Problem, read, same_quantities
 from paraqd.reading.entities import INSTALL_PIPELINE
 from paraqd.version import __version__
@@ -85,10 +85,6 @@ def require_parser(parameter: str = "source") -> None:
         )
 
 
-def _go_on() -> None:
-    """Do nothing."""
-
-
 @dataclass(frozen=True)
 class RuleSource:
     """The source that rewrites questions with rules.
@@ -102,7 +98,7 @@ class RuleSource:
 
     resources: Resources = field(default_factory=lambda: build_resources(ResourceSpec()), compare=False, repr=False)
     name: str = "rules"
-    check: Callable[[], None] = field(default=_go_on, compare=False, repr=False)
+    check: Callable[[], None] = field(default=go_on, compare=False, repr=False)
 
     @property
     def identity(self) -> str:

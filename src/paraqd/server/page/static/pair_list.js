@@ -14,10 +14,11 @@ export class PairList {
     Object.assign(this, { fetchBlock, onSelect, onTotal });
     this.total = 0;
     this.blocks = new Map(); // block number → {pairs, fresh}
-    this.asked = new Set();
+    this.asked = new Map(); // block number → promise of its answer, in this round
     this.rows = new Map(); // index → element
     this.selected = null; // number of the chosen pair
     this.chosen = -1; // its place in the list
+    this.aim = null; // the place that shall be chosen, while its pair is on its way
     this.round = 0; // answers of an older round are dropped
     this.loading = 0;
     this.rule = null; // a threshold that is being tried
@@ -36,27 +37,30 @@ export class PairList {
     new ResizeObserver(() => this.drawSoon()).observe(this.element);
   }
 
-  /** Show other pairs, from the top or around a place. */
-  async load(options = {}) {
+  /** Show other pairs, from the top or around a place. Return false if yet others were asked for in the meantime. */
+  async load({ around = 0 } = {}) {
     this.loading += 1; // a refresh in the meantime would drop the answer
     try {
-      await this.loadBlocks(options);
+      return await this.loadBlocks(around);
     } finally {
       this.loading -= 1;
     }
   }
 
-  async loadBlocks({ around = 0 }) {
-    this.round += 1;
+  async loadBlocks(around) {
+    const round = ++this.round;
     this.blocks.clear();
     this.asked.clear();
     this.chosen = -1;
+    this.aim = null;
     const first = Math.floor(Math.max(0, around) / BLOCK);
     await this.fetch(first);
-    if (first > 0 && !this.blocks.get(first)?.pairs.length) await this.fetch(0);
+    if (first > 0 && round === this.round && !this.blocks.get(first)?.pairs.length) await this.fetch(0);
+    if (round !== this.round) return false;
     this.locate();
     this.element.scrollTop = Math.max(0, (this.chosen >= 0 ? this.chosen : around) * ROW - this.element.clientHeight / 3);
     this.draw();
+    return true;
   }
 
   /** Fetch what is in view again. The rows stay until the answer is here. */
@@ -71,10 +75,13 @@ export class PairList {
     this.draw();
   }
 
-  async fetch(block) {
-    if (this.asked.has(block)) return;
-    this.asked.add(block);
-    const round = this.round;
+  /** Fetch a block once in each round. Resolve when its answer is here, or is dropped because a new round began. */
+  fetch(block) {
+    if (!this.asked.has(block)) this.asked.set(block, this.fetchNow(block, this.round));
+    return this.asked.get(block);
+  }
+
+  async fetchNow(block, round) {
     try {
       const answer = await this.fetchBlock(block * BLOCK, BLOCK);
       if (round !== this.round) return;
@@ -83,8 +90,9 @@ export class PairList {
       this.locate();
       this.drawSoon();
     } catch (error) {
+      if (round !== this.round) return;
       this.asked.delete(block);
-      if (round === this.round && !this.blocks.size) this.showEmpty(error.message);
+      if (!this.blocks.size) this.showEmpty(error.message);
     }
   }
 
@@ -120,9 +128,28 @@ export class PairList {
 
   /** Return the pair at a place, and fetch it if need be. */
   async pairAt(index) {
-    if (index < 0 || index >= this.total) return null;
-    if (!this.blocks.get(Math.floor(index / BLOCK))?.fresh) await this.fetch(Math.floor(index / BLOCK));
+    const block = Math.floor(index / BLOCK);
+    let round;
+    do {
+      if (index < 0 || index >= this.total) return null;
+      round = this.round;
+      if (!this.blocks.get(block)?.fresh) await this.fetch(block);
+    } while (round !== this.round); // the answer was dropped: ask again
     return this.at(index);
+  }
+
+  /** The place from which the next step goes. Steps add up while a pair is on its way. */
+  get place() {
+    return this.aim ?? this.chosen;
+  }
+
+  /** Choose the pair at a place as soon as it is here, unless somebody goes elsewhere before. */
+  async go(index) {
+    this.aim = index;
+    const pair = await this.pairAt(index);
+    if (this.aim !== index) return;
+    this.aim = null;
+    if (pair) this.onSelect(pair, index);
   }
 
   /** Mark a pair as chosen, and bring it into view. */
@@ -211,17 +238,17 @@ export class PairList {
   onClick(event) {
     const index = Number(event.target.closest?.(".row")?.dataset.index ?? NaN);
     const pair = Number.isNaN(index) ? null : this.at(index);
-    if (pair) this.onSelect(pair, index);
+    if (!pair) return;
+    this.aim = null;
+    this.onSelect(pair, index);
   }
 
-  async onKey(event) {
+  onKey(event) {
     const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 1);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.total, End: this.total };
     if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    const index = Math.max(0, Math.min(this.total - 1, this.chosen + steps[event.key]));
-    const pair = await this.pairAt(index);
-    if (pair) this.onSelect(pair, index);
+    void this.go(Math.max(0, Math.min(this.total - 1, this.place + steps[event.key])));
   }
 }
 

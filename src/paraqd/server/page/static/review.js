@@ -135,11 +135,15 @@ export class Review {
     this.filters.setView(view);
     this.main.classList.toggle("shows-pair", view.pair !== null);
     this.list.selected = view.pair;
+    const isLeft = () => this.view !== view; // somebody went elsewhere in the meantime
     await this.list.load({ around: view.at ?? 0 });
+    if (isLeft()) return undefined;
     if (view.pair === null) return this.firstPair();
     try {
-      this.open(this.loaded(view.pair) ?? (await api.pair(this.id, view.pair)), { quiet: true, claim: this.list.chosen });
+      const pair = this.loaded(view.pair) ?? (await api.pair(this.id, view.pair));
+      if (!isLeft()) this.open(pair, { quiet: true, claim: this.list.chosen });
     } catch (error) {
+      if (isLeft()) return undefined;
       warn(error);
       this.setView({ pair: null, at: null });
       await this.firstPair();
@@ -159,11 +163,12 @@ export class Review {
     this.setView({ ...changes, pair: narrow.matches ? null : this.view.pair, at: null }, { push: !(typing && this.searching) });
     this.searching = typing;
     this.list.element.scrollTop = 0;
-    await this.list.load();
-    if (narrow.matches) return;
-    if (this.list.chosen >= 0) this.list.select(this.list.selected);
-    else if (this.list.at(0)) this.open(this.list.at(0), { quiet: true, claim: 0 });
-    else this.showNone();
+    if (!(await this.list.load()) || narrow.matches) return;
+    const index = Math.max(0, this.list.chosen);
+    const pair = this.list.at(index);
+    if (!pair) this.showNone();
+    else if (pair.n === this.panel.pair?.n) this.list.select(pair.n);
+    else this.open(pair, { quiet: true, claim: index });
   }
 
   clearFilters() {
@@ -259,9 +264,9 @@ export class Review {
     return warn("The next pairs are not loaded, and the server does not answer. Your decisions are kept in this browser.");
   }
 
-  async move(step) {
-    const pair = await this.list.pairAt(this.list.chosen < 0 ? 0 : this.list.chosen + step);
-    if (pair) this.open(pair, { claim: this.list.chosen < 0 ? 0 : this.list.chosen + step });
+  move(step) {
+    const index = this.list.place < 0 ? 0 : this.list.place + step;
+    if (index >= 0 && index < this.list.total) void this.list.go(index);
     else say(step > 0 ? "End of the list" : "Beginning of the list");
   }
 
