@@ -272,9 +272,10 @@ def _calibration(folder: ModelFolder) -> tuple[float, float]:
     """Return the scale and the offset that turn the model's log-odds into calibrated log-odds."""
     given = folder.facts.get("calibration")
     values = [given.get(name) for name in ("scale", "offset")] if isinstance(given, dict) else []
-    if not values or not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+    found = [float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)]
+    if len(found) != 2:
         raise ModelError(
             f"{folder.path}: the calibration in paraqd.json is not a scale and an offset; install or train the model "
             "again"
         )
-    return float(values[0]), float(values[1])
+    return found[0], found[1]

@@ -22,10 +22,10 @@ from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.scoring.scorer import Scorer
 from paraqd.scoring.solvable import SOLVABLE_MODEL, Solvability, SolvableChecker
 from paraqd.scoring.verdict import Verdict
+from paraqd.text_check import is_blank
 from paraqd.training.input_ranges import observed_ranges, trained_ranges
 from paraqd.training.judge_model import HEADS_FILE, WEIGHTS_FILE
 from paraqd.training.onnx_graph import InputRange, Weights, encoder_graph, judge_graph, write_graph
-from paraqd.text_check import is_blank
 
 MOST_MOVED, TRAINED_MOVED = 0.02, 0.05  # the default limits; see `export_model`
 _NEARLY_ALL = 0.99

@@ -21,7 +21,7 @@ from paraqd.generators.runtime import pick_device, quiet
 from paraqd.model_folder import TOKENIZER_FILE
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
-from paraqd.training.fused_scorer import TrainedJudge, start_folder, load_start
+from paraqd.training.fused_scorer import TrainedJudge, load_start, start_folder
 from paraqd.training.judge_model import resize_kinds, save_judge
 from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.model_cards import solvable_card

@@ -16,6 +16,7 @@ from paraqd.scoring.judge.base import Place
 from paraqd.scoring.judge.cross_encoder import OUTPUTS
 from paraqd.scoring.judge.pair_tokens import LONGEST, EncodedText, Ids
 from paraqd.scoring.judge.session import Feed, OnnxModel, feed
+from paraqd.scoring.verdict import Span
 
 _ROOM = LONGEST - 2  # tokens, besides [CLS] and [SEP]
 _END = 96  # tokens at the end of a long text, which are part of all its windows because they hold the question
@@ -56,9 +57,9 @@ class TextJudgement:
     @property
     def places(self) -> tuple[Place, ...]:
         """The text's tokens, each with the log-odds that it is part of a fault. Windows overlap."""
-        spans = self.encoded.encoding.offsets
+        spans: list[Span] = self.encoded.encoding.offsets
         return tuple(
-            Place(*spans[token], float(fault))
+            Place(spans[token][0], spans[token][1], float(fault))
             for answer in self.answers
             for token, fault in zip(answer.tokens.tolist(), answer.faults, strict=True)
         )
@@ -85,7 +86,9 @@ class SingleTextJudge(OnnxModel):
         """
         encoded = self.tokenizer.encode(texts)
         windows = [(number, window) for number, text in enumerate(encoded) for window in text_windows(text)]
-        wait = self.start([self.tokenizer.single_row(encoded[number].ids[window]) for number, window in windows], OUTPUTS)
+        wait = self.start(
+            [self.tokenizer.single_row(encoded[number].ids[window]) for number, window in windows], OUTPUTS
+        )
 
         def finish() -> list[TextJudgement]:
             answers: list[list[_Answer]] = [[] for _ in texts]
