@@ -1,4 +1,4 @@
-"""Check the questions in a file or in a folder of files: are they solvable?"""
+"""Check whether the questions in a file, or in a folder of files, are solvable."""
 
 from __future__ import annotations
 

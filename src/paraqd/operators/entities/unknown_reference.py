@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from paraqd.operators.base import Operator, Resources
+from paraqd.operators.base import VARIES, Operator, Resources
 from paraqd.operators.entities.renaming import renameable, substitute, words_of
 from paraqd.operators.text import splice
 from paraqd.reading import Problem
@@ -26,7 +26,7 @@ class UnknownReference(Operator):
 
     name = "UnknownReference"
     polarity = "invalid"
-    fault = "entity_changed"
+    fault = VARIES  # the question is about another person, or the text refers to nothing
     changes = frozenset({"names"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:

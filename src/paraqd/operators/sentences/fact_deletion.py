@@ -27,7 +27,7 @@ class FactDeletion(Operator):
     name = "FactDeletion"
     polarity = "invalid"
     fault = "content_lost"
-    changes = frozenset({"sentences"})
+    changes = frozenset({"wording"})
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Delete all copies of one phrase; return None if the text has no such phrase."""
