@@ -94,6 +94,7 @@ def solvable_card(facts: Mapping[str, Any]) -> str:
         f"Recipe `{facts['recipe']}`.",
         "",
         *_stages(facts),
+        *(["", str(facts["teacher"])] if "teacher" in facts else []),
         "",
         "## Validation",
         "The validation questions and their near twins are not in the training data. Each figure is the AUC of the"

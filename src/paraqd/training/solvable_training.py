@@ -199,7 +199,7 @@ def solvable_facts(
         "held_out_families": list(recipe.data.held_out_families),
         "measured": family_figures(joined, np.concatenate([measured[name] for name in validation])),
         "validation": family_figures(joined, odds),
-        "sets": {name: round(_auc(final[name], each.tokens.labels), 4) for name, each in validation.items()},
+        "sets": {name: round(_auc(final[name], each.tokens.labels), 6) for name, each in validation.items()},
     }
 
 
@@ -212,7 +212,7 @@ def family_figures(questions: QuestionTokens, odds: NDArray[np.float32]) -> dict
         if broken.any():
             rows = solvable | broken
             auc = _auc(odds[rows], questions.tokens.labels[rows])
-            found[family] = {"texts": int(broken.sum()), "auc": round(auc, 4)}
+            found[family] = {"texts": int(broken.sum()), "auc": round(auc, 6)}
     return found
 
 
