@@ -85,7 +85,7 @@ def set_table(sets: Mapping[str, Sequence[QuestionText]], scores: Mapping[str, M
     return lines
 
 
-def test_table(texts: Sequence[QuestionText], scores: Mapping[str, Floats]) -> list[str]:
+def figures_on_test(texts: Sequence[QuestionText], scores: Mapping[str, Floats]) -> list[str]:
     """Return a table with the figures on the test questions, given scores that accept a text if they are above 0."""
     labels, kinds = labels_of(texts), np.array([text.kind for text in texts])
     lines = _head(["figure", *scores])
@@ -133,7 +133,7 @@ def tables(work: Path, odds: Mapping[str, Floats], *, data_dir: Path | None = No
             "\n## AUC by validation set",
             *set_table(sets, scores),
             f"\n## {len(test)} hand-written test questions",
-            *test_table(test, answers),
+            *figures_on_test(test, answers),
             f"\n{checker.signature}",
         ]
     )

@@ -40,7 +40,7 @@ def test_a_family_is_compared_with_all_solvable_texts():
 
 
 def test_shares_of_accepted_questions():
-    lines = solvable_tables.test_table(texts(), {"mine": np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0])})
+    lines = solvable_tables.figures_on_test(texts(), {"mine": np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0])})
     assert "| accepted: solvable (4) | 75.0% |" in lines
     assert "| accepted: number_missing (1) | 100.0% |" in lines
     assert "| accepted: cut_off (1) | 0.0% |" in lines

@@ -136,7 +136,8 @@ def solvable_file(
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "questions.csv").write_text("question\nTom has 5 pens and gets 3. How many now?\nTom has 5.\n")
+    >>> texts = "Ann has 5 pens and buys 3 pens. How many pens has she now?\nAnn has 5.\n"
+    >>> _ = (folder / "questions.csv").write_text(f"question\n{texts}")
     >>> report = solvable_file(folder / "questions.csv", folder / "checked.csv")
     >>> report.solvable, dict(report.faults)
     (1, {'question_missing': 1})
