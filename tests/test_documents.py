@@ -22,6 +22,7 @@ RUN = [
     "README.md",
     "docs/score.md",
     "docs/decisions.md",
+    "docs/solvable.md",
     "docs/paraphrase.md",
     "docs/augment.md",
     "docs/training.md",
@@ -76,6 +77,7 @@ def test_the_pages_show_the_main_commands():
         "purity",
         "read",
         "score",
+        "solvable",
         "train",
     }
     assert main - shown == set()
@@ -98,7 +100,14 @@ def test_the_summary_in_the_readme_is_what_the_command_prints(folder):
 
 
 @pytest.mark.parametrize(
-    ("page", "results"), [("README.md", 3), ("docs/score.md", 2), ("docs/decisions.md", 2), ("docs/paraphrase.md", 2)]
+    ("page", "results"),
+    [
+        ("README.md", 3),
+        ("docs/score.md", 2),
+        ("docs/decisions.md", 2),
+        ("docs/solvable.md", 3),
+        ("docs/paraphrase.md", 2),
+    ],
 )
 def test_python_examples_give_the_results_in_their_comments(page, results, folder, monkeypatch):
     monkeypatch.chdir(folder)

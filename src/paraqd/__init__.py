@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from paraqd.runs.report import write_report
     from paraqd.runs.run import RunInterrupted
     from paraqd.runs.score import Model, ScoreReport, score_file
+    from paraqd.runs.solvable import SolvableReport, solvable_file
     from paraqd.scoring.decisions import Band, Decision
     from paraqd.scoring.scorer import Scorer
+    from paraqd.scoring.solvable import QuestionEvidence, QuestionFault, Solvability, SolvableChecker
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
     from paraqd.server.client import AsyncClient, Client
     from paraqd.server.client_messages import ClientError
@@ -55,6 +57,12 @@ _LATER = {
     "paraphrase": "paraqd.paraphrasing.paraphraser",
     "paraphrase_file": "paraqd.paraphrasing.files",
     "score_file": "paraqd.runs.score",
+    "QuestionEvidence": "paraqd.scoring.solvable",
+    "QuestionFault": "paraqd.scoring.solvable",
+    "Solvability": "paraqd.scoring.solvable",
+    "SolvableChecker": "paraqd.scoring.solvable",
+    "SolvableReport": "paraqd.runs.solvable",
+    "solvable_file": "paraqd.runs.solvable",
     "Band": "paraqd.scoring.decisions",
     "Decision": "paraqd.scoring.decisions",
     "write_report": "paraqd.runs.report",
@@ -93,9 +101,14 @@ __all__ = [
     "ParaqdError",
     "Problem",
     "Quantity",
+    "QuestionEvidence",
+    "QuestionFault",
     "RunInterrupted",
     "ScoreReport",
     "Scorer",
+    "Solvability",
+    "SolvableChecker",
+    "SolvableReport",
     "TableError",
     "Verdict",
     "__version__",
@@ -107,5 +120,6 @@ __all__ = [
     "paraphrase_file",
     "read",
     "score_file",
+    "solvable_file",
     "write_report",
 ]

@@ -58,7 +58,7 @@ class ModelFolder:
 
     @property
     def kind(self) -> str:
-        """The model's kind: ``fused``, ``reading``, ``bi-encoder`` or ``language-model``."""
+        """The model's kind: ``fused``, ``reading``, ``bi-encoder``, ``language-model`` or ``solvable``."""
         return str(self.facts.get("kind", "fused" if "fusion" in self.facts else ""))
 
     @property
@@ -127,7 +127,7 @@ class ModelFolder:
 
 
 def is_shipped(name_or_folder: str | Path) -> bool:
-    """Return True for the name of a model that ships with the package: ``default`` or ``reading``.
+    """Return True for the name of a model that ships with the package, such as ``default``.
 
     A `Path` is never a name, and neither is a string with a slash.
 

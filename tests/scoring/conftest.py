@@ -7,23 +7,36 @@ import json
 import numpy as np
 import pytest
 
+from paraqd.data.question_texts import KINDS
+
 WORDS = "tom ann has have 5 7 9 12 30 pens boys girls how many much and the a of in is was he she ? . , more".split()
 
 
 @pytest.fixture(scope="session")
 def judge_folder(tmp_path_factory):
+    fusion = {"bias": 0.2, "weights": {"number_lost": -2.0, "number_changed": -2.0}, "model_weight": 0.7}
+    return write_judge(tmp_path_factory.mktemp("judge"), {"name": "tiny", "kind": "fused", "fusion": fusion}, kinds=11)
+
+
+@pytest.fixture(scope="session")
+def question_judge_folder(tmp_path_factory):
+    """The same for single questions."""
+    facts = {"name": "tiny", "kind": "solvable", "kinds": list(KINDS), "calibration": {"scale": 0.5, "offset": 0.1}}
+    return write_judge(tmp_path_factory.mktemp("question-judge"), facts, kinds=len(KINDS))
+
+
+def write_judge(folder, facts, kinds):
     pytest.importorskip("onnx")
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
     from paraqd.training.onnx_graph import judge_graph, write_graph
 
-    folder = tmp_path_factory.mktemp("judge")
     vocabulary = {word: place for place, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.save(str(folder / "tokenizer.json"))
-    width, layers, inner, kinds = 16, 2, 32, 11
+    width, layers, inner = 16, 2, 32
     rng = np.random.default_rng(7)
 
     def some(*shape):
@@ -57,6 +70,5 @@ def judge_folder(tmp_path_factory):
         weights[f"{name}.weight"], weights[f"{name}.bias"] = some(size, width) * 4, some(size)
     config = {"layer_norm_eps": 1e-12, "num_hidden_layers": layers, "num_attention_heads": 2, "hidden_size": width}
     write_graph(judge_graph(weights, config), folder / "onnx" / "model.onnx")
-    fusion = {"bias": 0.2, "weights": {"number_lost": -2.0, "number_changed": -2.0}, "model_weight": 0.7}
-    (folder / "paraqd.json").write_text(json.dumps({"format": 1, "name": "tiny", "kind": "fused", "fusion": fusion}))
+    (folder / "paraqd.json").write_text(json.dumps({"format": 1, **facts}))
     return folder

@@ -133,4 +133,4 @@ def test_errors_are_one_line(name, overrides, message):
 
 
 def test_recipes_are_listed():
-    assert recipe_names() == ["default", "paper"]
+    assert recipe_names() == ["default", "paper", "solvable"]

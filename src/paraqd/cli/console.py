@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from paraqd.cli.marking import visible
+from paraqd.plural import counted
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 
 _IDS = 10  # the number of rows up to which their ids are listed
+_FILES_NAMED = 5
+_NAMED = 1000  # a report lists no more rows
 
 
 def stdout() -> Console:
@@ -135,6 +139,31 @@ def listed_rows(skipped: Iterable[tuple[int, str] | tuple[int, str, str]]) -> st
             named = f"row {each}" if len(places) == 1 else f"rows {each}"
         listed.append(f"{why}: {named}")
     return "; ".join(listed)
+
+
+def listed_error_rows(source: str, errors: int, error_rows: Sequence[tuple[str, int, str, str]]) -> str:
+    """Return a phrase that lists rows with errors and the reasons, grouped by file if there are several files.
+
+    ``errors`` is the number of all such rows, and ``error_rows`` contains up to a thousand of them: the file, the row's
+    number, the reason, and the row's id.
+
+    >>> listed_error_rows("in.csv", 1, [("in.csv", 4, "blank question", "")])
+    'blank question: row 4'
+    >>> listed_error_rows("in", 1, [("in/a.csv", 4, "blank question", "")])
+    'in/a.csv: blank question: row 4'
+    """
+    by_file = [
+        (file, listed_rows((row, why, name) for _, row, why, name in rows))
+        for file, rows in groupby(error_rows, key=lambda place: place[0])
+    ]
+    more = errors - len(error_rows) if len(error_rows) >= _NAMED else 0
+    rest = f"; and {counted(more, 'more row')}" if more else ""
+    if [file for file, _ in by_file] == [source]:
+        return by_file[0][1] + rest
+    listed = [f"{file}: {rows}" for file, rows in by_file[:_FILES_NAMED]]
+    if len(by_file) > _FILES_NAMED:
+        listed.append(f"and in {counted(len(by_file) - _FILES_NAMED, 'more file')}")
+    return "; ".join(listed) + rest
 
 
 def _short(name: str) -> str:

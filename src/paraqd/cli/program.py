@@ -19,6 +19,7 @@ _CHECK, _WRITE, _DATA, _LABEL, _TRAIN = (
 )
 COMMANDS = {
     "score": _CHECK,
+    "solvable": _CHECK,
     "decide": _CHECK,
     "calibrate": _CHECK,
     "explain": _CHECK,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from enum import StrEnum
-from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paraqd.cli.console import listed_rows, say, stderr, stdout, write_json
+from paraqd.cli.console import listed_error_rows, say, stderr, stdout, write_json
 from paraqd.cli.options import (
     FILES,
     OUTPUT,
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
-_FILES_NAMED = 5
-_NAMED = 1000  # the report lists no more rows
 _VERDICT_WIDTH = len("not scored")
 _STYLES = {"valid": "green", "invalid": "red", "review": "yellow", "not scored": "yellow", "with warnings": "yellow"}
 
@@ -201,7 +198,8 @@ def score(
     for line in report.damage:
         say(line)
     if report.errors:
-        say(f"could not score {report.errors:,} of {counted(report.rows, _noun(report))} ({_unscored(report)})")
+        listed = listed_error_rows(report.source, report.errors, report.error_rows)
+        say(f"could not score {report.errors:,} of {counted(report.rows, _noun(report))} ({listed})")
     say_problems(report.problems)
     if unwritten:
         say(f"{out} is written, but not the report: {unwritten}")
@@ -241,22 +239,6 @@ def _write_report(report_file: str, out: str, columns: Columns, only: Only | Non
 def _noun(report: ScoreReport) -> str:
     """Return the word for what was scored: a row can have several pairs."""
     return "row" if len(report.paraphrase_columns) == 1 else "pair"
-
-
-def _unscored(report: ScoreReport) -> str:
-    """Return a phrase that lists the unscored rows with the reasons, grouped by file if there are several files."""
-    by_file = [
-        (file, listed_rows((row, why, name) for _, row, why, name in rows))
-        for file, rows in groupby(report.error_rows, key=lambda place: place.file)
-    ]
-    more = report.errors - len(report.error_rows) if len(report.error_rows) >= _NAMED else 0
-    rest = f"; and {counted(more, 'more row')}" if more else ""
-    if [file for file, _ in by_file] == [report.source]:
-        return by_file[0][1] + rest
-    listed = [f"{file}: {rows}" for file, rows in by_file[:_FILES_NAMED]]
-    if len(by_file) > _FILES_NAMED:
-        listed.append(f"and in {counted(len(by_file) - _FILES_NAMED, 'more file')}")
-    return "; ".join(listed) + rest
 
 
 # --- rows shown as they are scored ---------------------------------------------------------------

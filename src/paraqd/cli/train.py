@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: paraqd train pairs.csv --validation other.csv --out models/paraqd --epochs 9"
 
 # the panels whose options apply to one kind of model only
-_BI_ENCODERS, _JUDGES = "Bi-encoders (recipe paper)", "Judges (recipe default)"
+_BI_ENCODERS, _JUDGES = "Bi-encoders (recipe paper)", "Judges (recipes default and solvable)"
 _SIZES = _SMALL, _LARGE = "small", "large"
 
 
@@ -72,8 +72,8 @@ def train(
     recipe: str = typer.Option(
         "paper",
         metavar="NAME|FILE",
-        help="paper for the paper's bi-encoder, default for a scorer like the one in the package, a list of operators "
-        "(uda or ssmba), or a .toml file.",
+        help="paper for the paper's bi-encoder, default for a scorer like the one in the package, solvable for the "
+        "model of paraqd solvable, a list of operators (uda or ssmba), or a .toml file.",
     ),
     values: list[str] = typer.Option(
         [],
@@ -234,9 +234,10 @@ def train(
     """
     from paraqd.cli.train_judges import prepare_judge, train_judge, train_weights
     from paraqd.training.recipes import JudgeRecipe, load_recipe, parse_overrides, teacher_entry
+    from paraqd.training.recipes.solvable import SolvableRecipe
     from paraqd.training.settings import TrainingError
 
-    is_judge = isinstance(load_recipe(recipe), JudgeRecipe)
+    is_judge = isinstance(load_recipe(recipe), JudgeRecipe | SolvableRecipe)
     if is_judge and pairs:
         raise TrainingError(f"--recipe {recipe} creates its own pairs: omit {pairs[0]}, or use --recipe paper")
     _refuse_options(ctx, (FILES, _BI_ENCODERS) if is_judge else (_JUDGES,), f"--recipe {recipe}")
@@ -283,6 +284,16 @@ def train(
         "overwrite": overwrite,
         "restart": restart,
     }
+    if isinstance(loaded, SolvableRecipe):
+        from paraqd.cli.train_judges import train_solvable_model
+
+        if skipped or teacher or is_large or common.pop("generators") or common.pop("restart"):
+            raise TrainingError(
+                f"--recipe {recipe} cannot be used with --without, --teacher, --judge, --generator or --restart"
+            )
+        common |= {"workers": max(1, workers), "work": work}
+        train_solvable_model(loaded, Path(out), prepare_only=prepare_only, as_json=as_json, quiet=quiet, **common)
+        return
     if isinstance(loaded, JudgeRecipe):
         common |= {"workers": max(1, workers), "work": work}
         if is_large:

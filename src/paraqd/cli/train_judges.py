@@ -15,6 +15,7 @@ from paraqd.interrupts import EXIT_CODE
 
 if TYPE_CHECKING:
     from paraqd.training.recipes import JudgeRecipe
+    from paraqd.training.recipes.solvable import SolvableRecipe
 
 
 def train_judge(recipe: JudgeRecipe, out: Path, *, large: bool, as_json: bool, quiet: bool, **options: Any) -> None:
@@ -78,6 +79,42 @@ def train_weights(
         kept = {name: options[name] for name in ("device", "restart")}
         folder = train_language_weights(recipe, work_folder(out, work), progress=bar.update, **kept)
     _say_place(folder, "the weights are trained", as_json=as_json, quiet=quiet)
+
+
+def train_solvable_model(
+    recipe: SolvableRecipe,
+    out: Path,
+    *,
+    prepare_only: bool,
+    as_json: bool,
+    quiet: bool,
+    work: str | None,
+    overwrite: bool,
+    device: str | None,
+    **options: Any,
+) -> None:
+    """Train the model of ``paraqd solvable``, or only prepare its texts and tokens, and report the result."""
+    from paraqd.training.solvable_training import prepare_solvable, train_solvable
+    from paraqd.training.work_folder import work_folder
+
+    place = work_folder(out, work)
+    with _bar(quiet=quiet) as bar:
+        if prepare_only:
+            prepare_solvable(recipe, place, progress=bar.update, **options)
+        else:
+            done = train_solvable(
+                recipe, out, work=place, device=device, overwrite=overwrite, progress=bar.update, **options
+            )
+    if prepare_only:
+        _say_place(place, "the texts and tokens are prepared", as_json=as_json, quiet=quiet)
+    elif as_json:
+        write_json({"out": str(done.folder), **done.facts})
+    elif not quiet:
+        held_out = done.facts["held_out_families"]
+        for name, found in done.facts["validation"].items():
+            unseen = f" ({done.facts['measured'][name]['auc']:.3f} if held out)" if name in held_out else ""
+            say(f"validation, {name}: AUC {found['auc']:.3f}{unseen}")
+        say(f"{done.folder} is trained; to use it, export it: paraqd export {done.folder} -o DIR")
 
 
 def _say_place(folder: Path, done: str, *, as_json: bool, quiet: bool) -> None:

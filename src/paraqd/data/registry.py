@@ -82,15 +82,19 @@ class Dataset:
         return all(file.url is not None for file in self.files)
 
 
-def _repository_files(folder: str) -> tuple[DataFile, ...]:
-    """Return the files in a folder of the repository, with hashes from a list in the format of ``sha256sum``."""
-    listed = (resources.files("paraqd.data") / "files" / f"{folder}.sha256").read_text("utf-8")
+def _repository_files(folder: str, name: str | None = None) -> tuple[DataFile, ...]:
+    """Return the files in a folder of the repository, with hashes from a list in the format of ``sha256sum``.
+
+    The list is named after the data set ``name`` (default: after the folder).
+    """
+    listed = (resources.files("paraqd.data") / "files" / f"{name or folder}.sha256").read_text("utf-8")
     lines = [line.split() for line in listed.splitlines()]
     return tuple(DataFile(f"{folder}/{name}", sha256=sha256) for sha256, name in lines)
 
 
 _REPORTING = "reporting only: no choice is made on its labels"
 _TRAINING = "training, validation"
+_CLONE = "it is in the folder datasets of paraqd's repository: run pip install -e . in a clone"
 _FINAL = Columns(paraphrase="augmented", label="final_label")
 _OWN_FILE = (
     "with the columns question, paraphrase and label (1 valid, 0 invalid). Or pass any file to a command instead of "
@@ -295,6 +299,32 @@ _ALL = (
         files=(DataFile("styles_validation.jsonl.gz"),),
         obtain="it is not published yet",
         operator_column="kind",
+    ),
+    Dataset(
+        name="solvable",
+        kind="questions",
+        description="Hand-written questions, solvable or with a fault",
+        licence="Apache-2.0",
+        home="",
+        use="training and validation of the check for solvable questions",
+        files=_repository_files("solvable"),
+        whole=True,
+        columns=Columns(question="text"),
+        obtain=_CLONE,
+        kept_in="repository",
+    ),
+    Dataset(
+        name="solvable_test",
+        kind="questions",
+        description="Hand-written test questions, solvable or with a fault",
+        licence="Apache-2.0",
+        home="",
+        use=_REPORTING,
+        files=_repository_files("solvable", "solvable_test"),
+        whole=True,
+        columns=Columns(question="text"),
+        obtain=_CLONE,
+        kept_in="repository",
     ),
     Dataset(
         name="awp-variants",

@@ -78,6 +78,12 @@ BUILTIN: Mapping[str, str] = {
     "UnrelatedWord": "wording.unrelated_word",
     "BrokenWords": "wording.broken_words",
     "MidWordTruncation": "questions.mid_word_truncation",
+    "VagueNumber": "numbers.vague_number",
+    "AmountDeletion": "numbers.amount_deletion",
+    "IntroductionDeletion": "sentences.introduction_deletion",
+    "UnknownReference": "entities.unknown_reference",
+    "FactDeletion": "sentences.fact_deletion",
+    "VagueDetail": "sentences.vague_detail",
 }
 
 

@@ -72,16 +72,8 @@ class ScoreColumns:
         if self.columns.id != DEFAULT_COLUMNS.id:  # ids are optional, unless their column is named
             table.need("id", table.written_as(self.columns.id), self.columns)
         added = self._added(found.paraphrases, several=found.several)
-        for role, name in (("question", found.question), *(("paraphrase", each) for each in found.paraphrases)):
-            if name in added:
-                raise TableError(
-                    f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it"
-                )
-        clash = [name for name in added if name in table.columns]
-        if clash and not self.overwrite:
-            which = f"a column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
-            them = "it" if len(clash) == 1 else "them"
-            raise TableError(f"{table.name} already has {which}; pass {named('overwrite_columns')} to replace {them}")
+        roles = (("question", found.question), *(("paraphrase", each) for each in found.paraphrases))
+        check_clash(table, added, roles, overwrite=self.overwrite)
         self.found[table.name] = found
         names = replace(self.columns, question=found.question)
         if not found.several:
@@ -157,6 +149,23 @@ class ScoreColumns:
             if name in self.used:
                 schema |= wide_columns(name)
         return {**schema, "signature": str}
+
+
+def check_clash(table: Table, added: Iterable[str], roles: Iterable[tuple[str, str]], *, overwrite: bool) -> None:
+    """Raise a TableError if an added column is also the column for one of the roles, or if it exists already.
+
+    ``roles`` contains pairs of a role and the name of its column. If ``overwrite`` is True, other existing columns may
+    be replaced.
+    """
+    added = list(added)
+    for role, name in roles:
+        if name in added:
+            raise TableError(f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it")
+    clash = [name for name in added if name in table.columns]
+    if clash and not overwrite:
+        which = f"a column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
+        them = "it" if len(clash) == 1 else "them"
+        raise TableError(f"{table.name} already has {which}; pass {named('overwrite_columns')} to replace {them}")
 
 
 def wide_columns(column: str) -> dict[str, type]:

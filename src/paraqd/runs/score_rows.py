@@ -126,22 +126,26 @@ def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Verdict | str:
 
 
 def as_record(verdict: Verdict | str, threshold: float, band: Band | None = None) -> dict[str, Any]:
-    """Return the output columns for a verdict or an error message. With a band, they include the decision.
-
-    The score is rounded to six decimal places, unless rounding would move it across the threshold.
-    """
+    """Return the output columns for a verdict or an error message. With a band, they include the decision."""
     if isinstance(verdict, str):
         empty = {} if band is None else {DECISION: None}
         return {"score": None, "valid": None, **empty, "evidence": [], "warnings": [], "error": verdict}
-    score = float(verdict.score)
-    shown = round(score, _DECIMALS)
-    if (shown > threshold) != (score > threshold):
-        shown = score
+    shown = shown_score(float(verdict.score), threshold)
     # the rounded score decides, so that `paraqd decide` finds the same decision in the file
     decided = {} if band is None else {DECISION: decide(shown, threshold, band).value}
     evidence, warnings = [piece.to_dict() for piece in verdict.evidence], list(verdict.warnings)
     valid = bool(verdict.valid)
     return {"score": shown, "valid": valid, **decided, "evidence": evidence, "warnings": warnings, "error": None}
+
+
+def shown_score(score: float, threshold: float) -> float:
+    """Return a score rounded to six decimal places, unless rounding would move it across the threshold.
+
+    >>> shown_score(0.1234567, 0.5), shown_score(0.50000001, 0.5)
+    (0.123457, 0.50000001)
+    """
+    shown = round(score, _DECIMALS)
+    return shown if (shown > threshold) == (score > threshold) else score
 
 
 def added_columns(record: Mapping[str, Any], added: Iterable[str], signature: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from paraqd.scoring.same_text import same_text
 from paraqd.scoring.second_opinion import JUDGES, default_judge, load_second_opinion
 from paraqd.scoring.signature import signature
 from paraqd.scoring.text_warnings import text_warnings
-from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict, VerdictTerms
+from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict, VerdictTerms, threshold_of
 from paraqd.text_check import is_blank, pair_problem
 
 MODES = ("fused", "encoder")
@@ -33,6 +33,11 @@ _FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs in a chunk, which is read while 
 
 # the judge of each kind of fused model; a model without a judge uses only rules
 _JUDGES: Mapping[str, Callable[..., Judge] | None] = {"fused": CrossEncoder, "reading": None}
+# what to do with models of other kinds
+_HINTS = {
+    "bi-encoder": " (it holds a bi-encoder: choose the mode encoder)",
+    "solvable": " (it holds a model for single questions: use paraqd solvable)",
+}
 
 
 class Method(Protocol):
@@ -150,7 +155,7 @@ class Scorer:
             method, hashes = _fused_method(folder, threads, skip=skip)
             used = _add_second_opinion(method, folder, folder.hash8(hashes), judge, threads)
         if threshold is None:
-            threshold = _threshold_of(folder)
+            threshold = threshold_of(folder.facts, folder.path)
         skip = skip or mode == "encoder" or folder.kind == "reading"  # without a judge there is nothing to skip
         return cls(
             name=folder.name,
@@ -270,7 +275,7 @@ def holds_scorer(name_or_folder: str | Path) -> bool:
 def _fused_method(folder: ModelFolder, threads: int | None, *, skip: bool) -> tuple[FusedMethod, dict[str, str]]:
     """Return the scoring method of a fused model, and the hashes of the model's files."""
     if "fusion" not in folder.facts:
-        hint = " (it holds a bi-encoder: choose the mode encoder)" if folder.kind == "bi-encoder" else ""
+        hint = _HINTS.get(folder.kind, "")
         raise ModelError(
             f"{folder.path} does not hold a fused scorer: its paraqd.json has no weights for evidence{hint}"
         )
@@ -316,17 +321,6 @@ def _cosine_method(folder: ModelFolder, threads: int | None) -> tuple[CosineMeth
         )
     hashes = folder.verified_hashes()
     return CosineMethod(BiEncoder(folder.path, threads=threads, hashes=hashes)), hashes
-
-
-def _threshold_of(folder: ModelFolder) -> float:
-    """Return the threshold in the model's ``paraqd.json``, or the default threshold."""
-    given = folder.facts.get("threshold", THRESHOLD)
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not -1 <= given <= 1:
-        raise ModelError(
-            f"{folder.path}: the threshold in paraqd.json is {given!r}, which is not a number from -1 to 1; install or "
-            "train the model again"
-        )
-    return float(given)
 
 
 def _check(pairs: Sequence[tuple[object, object]]) -> None:

@@ -24,3 +24,14 @@ def text_warnings(question: str, paraphrase: str) -> tuple[str, ...]:
     if remark := assistant_remark(question, paraphrase):
         found.append(f'The paraphrase seems to contain a remark by an assistant: "{remark}".')
     return tuple(found)
+
+
+def single_text_warnings(text: str) -> tuple[str, ...]:
+    """Return the warnings about a single text. They do not affect the score.
+
+    >>> single_text_warnings("Juan tiene 5 manzanas. ¿Cuántas tiene?")
+    ('The text does not seem to be in English. The model was made for English, so the score may be wrong.',)
+    """
+    if not is_foreign(text):
+        return ()
+    return ("The text does not seem to be in English. The model was made for English, so the score may be wrong.",)

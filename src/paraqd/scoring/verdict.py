@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -120,6 +121,24 @@ class VerdictTerms:
                 f"the model gave the score {score}, which is not a number: install or train the model again"
             )
         return Verdict(score, score > self.threshold, evidence, self.signature, warnings)
+
+
+def threshold_of(facts: Mapping[str, Any], folder: object) -> float:
+    """Return the threshold in the facts about a model, or the default threshold.
+
+    Raises
+    ------
+    ModelError
+        If the threshold is not a number from -1 to 1. The message names the model's folder.
+
+    """
+    given = facts.get("threshold", THRESHOLD)
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not -1 <= given <= 1:
+        raise ModelError(
+            f"{folder}: the threshold in paraqd.json is {given!r}, which is not a number from -1 to 1; install or "
+            "train the model again"
+        )
+    return float(given)
 
 
 def score_of(probability: float) -> float:

@@ -17,8 +17,12 @@ from paraqd.errors import ModelError
 from paraqd.model_folder import FACTS_FILE, ONNX_FILE, TOKENIZER_FILE, read_model_folder, write_facts
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
+from paraqd.scoring.judge.single_text import SingleTextJudge
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.scoring.scorer import Scorer
+from paraqd.scoring.solvable import SOLVABLE_MODEL, Solvability, SolvableChecker
+from paraqd.scoring.verdict import Verdict
+from paraqd.text_check import is_blank
 from paraqd.training.input_ranges import observed_ranges, trained_ranges
 from paraqd.training.judge_model import HEADS_FILE, WEIGHTS_FILE
 from paraqd.training.onnx_graph import InputRange, Weights, encoder_graph, judge_graph, write_graph
@@ -65,7 +69,7 @@ def export_model(
     bits: int = 8,
     most_moved: float | None = None,
 ) -> Exported:
-    """Export a trained model to the format that `Scorer` loads.
+    """Export a trained model to the format that `Scorer` or `SolvableChecker` loads.
 
     Parameters
     ----------
@@ -75,7 +79,8 @@ def export_model(
         The output folder. If it is the model's own folder, the subfolder ``onnx`` is added.
     pairs : sequence of (question, paraphrase)
         The pairs on which the exported model's scores are compared with the original model's scores. If the model was
-        trained without rounded inputs, every second pair is also used to measure the input ranges.
+        trained without rounded inputs, every second pair is also used to measure the input ranges. A model for single
+        questions is compared on the texts of the pairs.
     bits : int
         The number of bits per weight: 8, 16 or 32. With 8 bits, the layers' inputs are also rounded, so the layers
         multiply integers. With 32 bits, the weights are unchanged.
@@ -106,10 +111,7 @@ def export_model(
             if precision == 8 and not ranges:
                 ranges = _observed(kind, weights, config, made[32], pairs[::2])
             _write(source, place, facts, build(weights, config, bits=precision, ranges=ranges))
-            mode = "encoder" if kind == "bi-encoder" else "fused"
-            judge = "small" if mode == "fused" else None
-            verdicts = Scorer.load(place, mode=mode, skip=False, judge=judge).score_pairs(list(pairs))
-            scored[precision] = np.array([verdict.score for verdict in verdicts])
+            scored[precision] = _scores(kind, place, pairs)
         moved = np.abs(scored[bits] - scored[32]) if len(pairs) else np.zeros(1)
         nearly_all = float(np.quantile(moved, _NEARLY_ALL))
         most_moved = most_moved or (TRAINED_MOVED if trained_ranges(weights) else MOST_MOVED)
@@ -122,7 +124,7 @@ def export_model(
         shutil.copytree(made[bits], target, dirs_exist_ok=True)
         write_facts(target, facts)  # write the facts again, because the folder may also contain the full weights
     size = sum(path.stat().st_size for path in ((target / ONNX_FILE), (target / TOKENIZER_FILE))) / 1e6
-    return Exported(target, kind, size, len(pairs), float(moved.max()), nearly_all, float(moved.mean()))
+    return Exported(target, kind, size, len(scored[32]), float(moved.max()), nearly_all, float(moved.mean()))
 
 
 def _write(source: Path, place: Path, facts: dict[str, Any], graph: Any) -> None:
@@ -132,6 +134,22 @@ def _write(source: Path, place: Path, facts: dict[str, Any], graph: Any) -> None
             shutil.copyfile(source / name, place / name)
     write_graph(graph, place / ONNX_FILE)
     write_facts(place, facts)
+
+
+def _scores(kind: str, folder: Path, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    """Return an exported model's scores of pairs. A model for single questions scores all texts of the pairs."""
+    verdicts: Sequence[Verdict | Solvability]
+    if kind == SOLVABLE_MODEL:
+        verdicts = SolvableChecker.load(folder).check_texts(_texts(pairs))
+    elif kind == "bi-encoder":
+        verdicts = Scorer.load(folder, mode="encoder", skip=False).score_pairs(pairs)
+    else:
+        verdicts = Scorer.load(folder, skip=False, judge="small").score_pairs(pairs)
+    return np.array([verdict.score for verdict in verdicts])
+
+
+def _texts(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    return list(dict.fromkeys(text for pair in pairs for text in pair if not is_blank(text)))
 
 
 def _observed(
@@ -144,8 +162,10 @@ def _observed(
     if not pairs:
         return {}
     if kind == "bi-encoder":
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        return observed_ranges(weights, encoder_graph, config, BiEncoder(exact).feeds(texts))
+        return observed_ranges(weights, encoder_graph, config, BiEncoder(exact).feeds(_texts(pairs)))
+    if kind == SOLVABLE_MODEL:
+        judge = SingleTextJudge(exact, kinds=len(read_model_folder(exact).evidence_kinds))
+        return observed_ranges(weights, judge_graph, config, judge.feeds(_texts(pairs)))
     prepared = [prepare_pair(*pair) for pair in pairs]
     return observed_ranges(weights, judge_graph, config, CrossEncoder(exact).feeds(prepared))
 

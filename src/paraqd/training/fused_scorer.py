@@ -27,6 +27,7 @@ from paraqd.training.model_cards import judge_card
 from paraqd.training.pair_files import PairFiles
 from paraqd.training.processes import refuse_several
 from paraqd.training.recipes import JudgeRecipe
+from paraqd.training.recipes.solvable import SolvableRecipe
 from paraqd.training.saving import check_new, save_model_folder
 from paraqd.training.settings import JudgeSettings, TrainingError, require_training
 from paraqd.training.teachers import mean_odds, teacher_odds
@@ -218,7 +219,7 @@ def _train_stages(
     return judge or load_judge(start)
 
 
-def start_folder(recipe: JudgeRecipe) -> Path:
+def start_folder(recipe: JudgeRecipe | SolvableRecipe) -> Path:
     """Return the folder with whose weights training starts: an earlier judge, or the encoder."""
     return find_model_folder(recipe.start) if recipe.start else encoder_folder(recipe.encoder)
 

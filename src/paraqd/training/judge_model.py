@@ -269,6 +269,14 @@ def save_judge(judge: Any, tokenizer: Any, folder: str | Path) -> None:
     save_file(heads, str(Path(folder) / HEADS_FILE))
 
 
+def resize_kinds(judge: Any, kinds: int) -> None:
+    """Give a judge a new head for ``kinds`` kinds of fault, unless it has as many already."""
+    import torch
+
+    if judge.kinds.out_features != kinds:
+        judge.kinds = torch.nn.Linear(judge.kinds.in_features, kinds)
+
+
 def load_judge(folder: str | Path, *, inner: int | None = None, exact: bool = False) -> Any:
     """Load a judge that `save_judge` wrote.
 
@@ -284,6 +292,7 @@ def load_judge(folder: str | Path, *, inner: int | None = None, exact: bool = Fa
         round_inputs(judge)
         judge.classifier.load_state_dict(ranges, strict=False)
     heads = load_file(str(Path(folder) / HEADS_FILE))
+    resize_kinds(judge, len(heads["kinds.bias"]))
     for name in ("kinds", "places"):
         parts = {key.partition(".")[2]: value for key, value in heads.items() if key.startswith(f"{name}.")}
         getattr(judge, name).load_state_dict(parts)

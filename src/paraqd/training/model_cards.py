@@ -75,6 +75,49 @@ def judge_card(facts: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def solvable_card(facts: Mapping[str, Any]) -> str:
+    """Return the model card for a model that tells whether a question is solvable."""
+    held_out = facts["held_out_families"]
+    lines = [
+        *_front_matter(facts, base=facts["encoder"], library="paraqd", task="text-classification"),
+        "This model tells whether a math word problem has all that a solver needs: a question, all numbers and facts,"
+        " no reference to something unknown, and words that make sense. It returns a score from -1 to 1 and evidence. A"
+        " score above 0.5 means that the question is solvable. An encoder with six layers reads the text and predicts"
+        " whether the question is solvable, the kind of fault and the words at fault. The model was trained with"
+        " paraqd.",
+        "",
+        "## Training data",
+        f"{facts['data']['texts']:,} texts, of which {facts['data']['solvable']:,} are solvable: questions, valid"
+        " paraphrases, outputs of operators, and hand-written questions with and without faults (`datasets/solvable`).",
+        "",
+        "## Training",
+        f"Recipe `{facts['recipe']}`.",
+        "",
+        *_stages(facts),
+        *(["", str(facts["teacher"])] if "teacher" in facts else []),
+        "",
+        "## Validation",
+        "The validation questions and their near twins are not in the training data. Each figure is the AUC of the"
+        " broken texts of one family of faults against all solvable validation texts. The second column is for a"
+        f" model that was trained in the same way but without the families {' and '.join(held_out) or '(none)'}.",
+        "",
+        "| family | texts | AUC | AUC, families held out |",
+        "| --- | ---: | --- | --- |",
+        *(
+            f"| {name}{' (held out)' if name in held_out else ''} | {found['texts']:,} | {found['auc']:.3f} |"
+            f" {facts['measured'][name]['auc']:.3f} |"
+            for name, found in facts["validation"].items()
+        ),
+        "",
+        "## Limits",
+        "The model handles only word problems in English. It reads the text and does not solve the problem, so it can"
+        " miss a missing fact that only becomes apparent in the solution. Texts of more than 320 tokens are read in"
+        " windows. The predicted kind of a fault is less reliable than the verdict.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def _origin(facts: Mapping[str, Any]) -> str:
     """Return the model with whose weights the training of a language-model judge started."""
     earlier = f"the earlier judge {facts['start']}, which was made from " if facts["start"] else ""

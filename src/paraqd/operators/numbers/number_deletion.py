@@ -31,7 +31,7 @@ class NumberDeletion(Operator):
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Delete or replace one or two numbers; return None if the text has no suitable number."""
         del resources
-        numbers = [q for q in problem.quantities if _can_delete(q) and not _is_in_product(problem.text, q)]
+        numbers = [q for q in problem.quantities if can_delete(q) and not is_in_product(problem.text, q)]
         if not numbers:
             return None
         chosen = rng.sample(numbers, rng.randint(1, min(_MOST, len(numbers))))
@@ -39,18 +39,18 @@ class NumberDeletion(Operator):
         if not vague:
             text = delete(problem, [_deleted_span(problem, q) for q in chosen]).strip()
         else:
-            text = splice(problem.text, [_made_vague(problem, q, vague) for q in chosen])
+            text = splice(problem.text, [made_vague(problem, q, vague) for q in chosen])
         return text if text and text != problem.text else None
 
 
-def _can_delete(q: Quantity) -> bool:
+def can_delete(q: Quantity) -> bool:
     """Return False if a quantity is a label, an ordinal or a time of day in words, or an article, as in "an hour"."""
     article = q.worded and q.number_span[1] - q.number_span[0] <= 2 and q.value == 1
     named = q.worded and q.kind in {Kind.ORDINAL, Kind.TIME_OF_DAY}  # such as "the third" or "noon"
     return not article and not named and q.kind is not Kind.LABEL
 
 
-def _is_in_product(text: str, q: Quantity) -> bool:
+def is_in_product(text: str, q: Quantity) -> bool:
     """Return True if a letter and a digit follow the number, as in 6x6x6."""
     return text[q.end : q.end + 1].isalpha() and text[q.end + 1 : q.end + 2].isdigit()
 
@@ -59,7 +59,8 @@ def _has_sign_before(q: Quantity) -> bool:
     return q.unit_span is not None and q.unit_span[0] < q.number_span[0]
 
 
-def _made_vague(problem: Problem, q: Quantity, vague: str) -> tuple[int, int, str]:
+def made_vague(problem: Problem, q: Quantity, vague: str) -> tuple[int, int, str]:
+    """Return an edit (start, end, new text) that replaces a quantity's number with a vague word."""
     text = problem.text
     start, end = q.number_span
     name = ""

@@ -37,10 +37,10 @@ def judge_finding(pair: PreparedPair, judgement: Judgement) -> Finding:
     question, paraphrase, kind = pair.question.text, pair.paraphrase.text, judgement.kind
     here, there = judgement.question_places, judgement.paraphrase_places
     at_fault = _before_normalising(pair, [place for place in there if place.fault > 0])
-    spans = (_spans(question, here), _spans(paraphrase, at_fault))
+    spans = (merged_spans(question, here), merged_spans(paraphrase, at_fault))
     if not any(spans):
         spans = _worst_place((question, paraphrase), (here, _before_normalising(pair, there)))
-    quotes = _quote_all(question, spans[0]), _quote_all(paraphrase, spans[1])
+    quotes = quote_all(question, spans[0]), quote_all(paraphrase, spans[1])
     where = f"both texts say {quotes[0]}" if quotes[0] == quotes[1] else original_and_paraphrase(*quotes)
     return Finding(FEATURE, kind, *spans, as_sentence(f"{_MESSAGES[kind]}: {where}"))
 
@@ -50,7 +50,7 @@ def _before_normalising(pair: PreparedPair, places: Sequence[Place]) -> tuple[Pl
     return tuple(Place(*pair.normalised.original_span(start, end), fault) for start, end, fault in places)
 
 
-def _spans(text: str, places: Sequence[Place], least: float = 0.0) -> tuple[Span, ...]:
+def merged_spans(text: str, places: Sequence[Place], least: float = 0.0) -> tuple[Span, ...]:
     """Merge the places at fault into spans of whole words, and return the three most certain spans in text order."""
     found: list[tuple[float, int, int]] = []
     for place in sorted({place for place in places if place.fault > least and place.end > place.start}):
@@ -77,7 +77,7 @@ def _worst_place(
     """
     best = [max((place.fault for place in mine if place.end > place.start), default=_NOWHERE) for mine in places]
     side = 1 if best[1] >= best[0] else 0
-    spans = _spans(texts[side], places[side], best[side] - 1e-6) or ((0, len(texts[side])),)
+    spans = merged_spans(texts[side], places[side], best[side] - 1e-6) or ((0, len(texts[side])),)
     return ((), spans) if side else (spans, ())
 
 
@@ -89,7 +89,7 @@ def _whole_words(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-def _quote_all(text: str, spans: Sequence[Span]) -> str:
+def quote_all(text: str, spans: Sequence[Span]) -> str:
     """Quote the words at the spans, without punctuation around them, and join the quotations with *and*."""
     words = [text[start:end].strip(" ,;:") for start, end in spans]
     quotes = list(dict.fromkeys(quote(each) for each in words if each)) or [quote(text[slice(*span)]) for span in spans]

@@ -2,20 +2,21 @@
 
 A recipe declares everything that determines a model's weights: the data, settings, seeds, teachers and fusion. A recipe
 with ``model = "judge"`` trains a scorer with a learned judge, such as the default scorer. A recipe with ``model =
-"bi-encoder"`` trains the paper's model.
+"bi-encoder"`` trains the paper's model. A recipe with ``model = "solvable"`` trains a judge of single questions.
 """
 
 from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from paraqd.operators.recipes import recipe_names as operator_recipe_names
+from paraqd.training.recipes.solvable import SolvableRecipe, solvable_recipe
 from paraqd.training.settings import (
     CascadeSettings,
     FusionSettings,
@@ -28,7 +29,7 @@ from paraqd.training.settings import (
 from paraqd.training.teachers import LANGUAGE_JUDGE, Teacher
 
 _FOLDER = Path(__file__).parent
-_JUDGE, _BI_ENCODER = "judge", "bi-encoder"
+_JUDGE, _BI_ENCODER, _SOLVABLE = "judge", "bi-encoder", "solvable"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,16 +118,19 @@ class BiEncoderRecipe:
     settings: TrainSettings
 
 
+Recipe = JudgeRecipe | BiEncoderRecipe | SolvableRecipe
+
+
 def recipe_names() -> list[str]:
     """Return the names of the recipes in the package.
 
     >>> recipe_names()
-    ['default', 'paper']
+    ['default', 'paper', 'solvable']
     """
     return sorted(path.stem for path in _FOLDER.glob("*.toml"))
 
 
-def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> JudgeRecipe | BiEncoderRecipe:
+def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Recipe:
     """Load a recipe by name or from a TOML file.
 
     Parameters
@@ -153,12 +157,11 @@ def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = 
     for path, value in (overrides or {}).items():
         _override(table, path, value, name)
     try:
-        recipe = _judge_recipe(table) if table.pop("model") == _JUDGE else _bi_encoder_recipe(table)
+        return _BUILDERS[table.pop("model")](table)
     except KeyError as error:
         raise TrainingError(f"the recipe {name} has no value for {error}") from None
     except TypeError as error:
         raise TrainingError(f"the recipe {name} has an invalid value: {error}") from None
-    return recipe
 
 
 def load_judge_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> JudgeRecipe:
@@ -220,10 +223,10 @@ def _read(name: str) -> dict[str, Any]:
             f"there is no recipe {name!r}: use {' or '.join(recipe_names())}, a list of operators "
             f"({', '.join(operator_recipe_names())}), or a .toml file"
         )
-    if table.get("model") in (_JUDGE, _BI_ENCODER):
+    if table.get("model") in _BUILDERS:
         return table
     if "model" in table:
-        raise TrainingError(f"the recipe {name} has model = {table['model']!r}: use {_JUDGE!r} or {_BI_ENCODER!r}")
+        raise TrainingError(f"the recipe {name} has model = {table['model']!r}: use one of {', '.join(_BUILDERS)}")
     paper = tomllib.loads((_FOLDER / "paper.toml").read_text("utf-8"))
     return {**paper, "name": Path(name).stem, "data": {**paper["data"], "operators": name}}
 
@@ -308,3 +311,10 @@ def _bi_encoder_recipe(table: dict[str, Any]) -> BiEncoderRecipe:
         **data,
         **table,
     )
+
+
+_BUILDERS: dict[str, Callable[[dict[str, Any]], Recipe]] = {
+    _JUDGE: _judge_recipe,
+    _BI_ENCODER: _bi_encoder_recipe,
+    _SOLVABLE: solvable_recipe,
+}

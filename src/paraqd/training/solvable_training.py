@@ -1,0 +1,249 @@
+"""Train the model that tells whether a question is solvable.
+
+Training makes two judges. The *measured* judge does not see the held-out families of faults, so it can be measured on
+faults that it does not know. The other judge sees all families and becomes the model. Texts and tokens are kept in a
+work folder. A machine that trains needs only the folder ``tokens`` of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraqd.data.question_texts import FAMILIES, KINDS, hand_written, read_texts
+from paraqd.generators.encoder import encoder_folder
+from paraqd.generators.runtime import pick_device, quiet
+from paraqd.model_folder import TOKENIZER_FILE
+from paraqd.progress import Progress, silent
+from paraqd.scoring.verdict import THRESHOLD
+from paraqd.training.fused_scorer import TrainedJudge, load_start, start_folder
+from paraqd.training.judge_model import resize_kinds, save_judge
+from paraqd.training.judge_training import judge_scores, train_judge
+from paraqd.training.model_cards import solvable_card
+from paraqd.training.pair_files import check_manifest
+from paraqd.training.processes import refuse_several
+from paraqd.training.question_tokens import (
+    QuestionTokens,
+    balanced,
+    join_questions,
+    read_question_tokens,
+    tokenize_texts,
+    write_question_tokens,
+)
+from paraqd.training.recipes.solvable import SolvableRecipe
+from paraqd.training.saving import check_new, save_model_folder
+from paraqd.training.settings import TrainingError, require_training
+from paraqd.training.solvable_corpus import PARTS, make_question_texts, text_settings
+from paraqd.training.torch_state import reproducible
+from paraqd.training.work_folder import TOKENS, token_digest, work_folder
+
+TEST = "test"
+Odds = Mapping[str, NDArray[np.float32]]
+
+
+def train_solvable(
+    recipe: SolvableRecipe,
+    out: str | Path,
+    *,
+    work: str | Path | None = None,
+    data_dir: str | Path | None = None,
+    device: str | None = None,
+    workers: int = 1,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TrainedJudge:
+    """Run all steps of a recipe: create the texts, train the measured judge and the judge, and write the model folder.
+
+    Parameters
+    ----------
+    out : str or Path
+        The model folder.
+    work : str or Path, optional
+        The folder for texts and tokens (default: ``OUT.work``).
+    workers : int
+        The number of processes that apply the operators.
+    overwrite : bool
+        Replace the folder if it already contains a model.
+
+    """
+    import torch
+    from transformers import AutoTokenizer
+
+    require_training()
+    refuse_several("the training of a judge")
+    folder = Path(out)
+    check_new(folder, overwrite=overwrite)
+    place = work_folder(folder, work)
+    prepare_solvable(recipe, place, data_dir=data_dir, workers=workers, progress=progress)
+    train, validation = stored_tokens(recipe, place)
+    device = pick_device(device)
+    with quiet():
+        odds = {}
+        for name, families in (("measured", recipe.data.held_out_families), ("final", ())):
+            with reproducible(recipe.stages[-1].seed):
+                judge = load_start(start_folder(recipe), recipe.stages[0], recipe.encoder)
+                train_texts(judge, recipe, train, without=families, device=device, stage=name, progress=progress)
+            odds[name] = {key: judge_scores(judge, each.tokens, device=device) for key, each in validation.items()}
+        facts = solvable_facts(recipe, train, validation, measured=odds["measured"], final=odds["final"])
+        facts = {"name": folder.name, **facts, "versions": {"torch": torch.__version__.partition("+")[0]}}
+        tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
+        written = save_model_folder(
+            folder,
+            facts,
+            card=solvable_card(facts),
+            write_weights=lambda target: save_judge(judge.cpu(), tokenizer, target),
+        )
+    return TrainedJudge(folder, written)
+
+
+def prepare_solvable(
+    recipe: SolvableRecipe,
+    work: Path,
+    *,
+    data_dir: str | Path | None = None,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> None:
+    """Create a recipe's texts and their tokens in the work folder. Existing files are kept."""
+    from tokenizers import Tokenizer
+
+    if not recipe.data.train or not recipe.data.validation:
+        raise TrainingError("a recipe for solvable questions needs a training set and a validation set")
+    check_manifest(work / TOKENS, text_settings(recipe.data))
+    tokens = _token_files(recipe, work)
+    if all(path.is_file() for path in tokens.values()):
+        return
+    files = make_question_texts(work / "texts", recipe.data, data_dir=data_dir, workers=workers, progress=progress)
+    tokenizer = Tokenizer.from_file(str(encoder_folder(recipe.encoder) / TOKENIZER_FILE))
+    texts = {("train", name): path for name, path in files.train.items()}
+    texts |= {("validation", name): path for name, path in files.validation.items()}
+    for key, path in tokens.items():
+        rows = hand_written("solvable_test", data_dir) if key[0] == TEST else list(read_texts(texts[key]))
+        progress(f"tokenising {path.stem}", 0, len(rows))
+        weight = recipe.data.train[key[1]].weight if key[0] == "train" else 1.0
+        weights = [1.0 if text.source in recipe.data.operators else weight for text in rows]
+        write_question_tokens(tokenize_texts(rows, tokenizer, weights), path)
+
+
+def stored_tokens(recipe: SolvableRecipe, work: Path) -> tuple[QuestionTokens, dict[str, QuestionTokens]]:
+    """Return the tokens for training, and those of each set for validation."""
+    files = _token_files(recipe, work)
+    train = [read_question_tokens(path) for (part, _), path in files.items() if part == "train"]
+    validation = {name: read_question_tokens(path) for (part, name), path in files.items() if part == "validation"}
+    return join_questions(train), validation
+
+
+def reported_tokens(work: Path) -> QuestionTokens:
+    """Return the tokens of the test questions, which are only for reports."""
+    return read_question_tokens(work / TOKENS / f"{TEST}.npz")
+
+
+def train_texts(
+    judge: Any,
+    recipe: SolvableRecipe,
+    tokens: QuestionTokens,
+    *,
+    without: tuple[str, ...] = (),
+    device: str = "cpu",
+    stage: str = "training",
+    teacher: NDArray[np.float32] | None = None,
+    progress: Progress = silent,
+) -> Any:
+    """Train a judge on single texts in all stages of a recipe, without the given families of faults.
+
+    ``teacher`` has the log-odds of a teacher for each row of ``tokens``, before families are left out.
+    """
+    kept = ~np.isin(tokens.families, sorted(without))
+    rows = balanced(tokens.rows(kept).tokens)
+    resize_kinds(judge, len(KINDS))
+    for number, settings in enumerate(recipe.stages, start=1):
+        train_judge(
+            judge,
+            rows,
+            settings=settings,
+            device=device,
+            teacher=None if teacher is None else teacher[kept],
+            stage=stage if len(recipe.stages) == 1 else f"{stage}, stage {number}",
+            progress=progress,
+        )
+    return judge
+
+
+def solvable_facts(
+    recipe: SolvableRecipe,
+    train: QuestionTokens,
+    validation: Mapping[str, QuestionTokens],
+    *,
+    measured: Odds,
+    final: Odds,
+) -> dict[str, Any]:
+    """Return the facts about a trained model: settings, data, calibration and figures."""
+    joined = join_questions(list(validation.values()))
+    odds = np.concatenate([final[name] for name in validation])
+    scale, offset = fit_platt(odds, joined.tokens.labels)
+    return {
+        "kind": "solvable",
+        "threshold": THRESHOLD,
+        "kinds": list(KINDS),
+        "recipe": recipe.name,
+        "encoder": recipe.encoder,
+        "start": Path(recipe.start).name,
+        "stages": [asdict(stage) for stage in recipe.stages],
+        "data": {"texts": len(train), "solvable": int(train.tokens.labels.sum()), "sha256": token_digest(train.tokens)},
+        "calibration": {"scale": scale, "offset": offset},
+        "held_out_families": list(recipe.data.held_out_families),
+        "measured": family_figures(joined, np.concatenate([measured[name] for name in validation])),
+        "validation": family_figures(joined, odds),
+        "sets": {name: round(_auc(final[name], each.tokens.labels), 6) for name, each in validation.items()},
+    }
+
+
+def family_figures(questions: QuestionTokens, odds: NDArray[np.float32]) -> dict[str, dict[str, float]]:
+    """Return the AUC of each family of faults against all solvable texts, and the number of its broken texts."""
+    solvable = questions.tokens.labels == 1
+    found = {}
+    for family in FAMILIES:
+        broken = (questions.families == family) & ~solvable
+        if broken.any():
+            rows = solvable | broken
+            auc = _auc(odds[rows], questions.tokens.labels[rows])
+            found[family] = {"texts": int(broken.sum()), "auc": round(auc, 6)}
+    return found
+
+
+def fit_platt(odds: NDArray[np.float32], labels: NDArray[np.float32], *, steps: int = 50) -> tuple[float, float]:
+    """Fit the scale and the offset that turn log-odds into calibrated log-odds, if both classes are equally common.
+
+    >>> scale, offset = fit_platt(np.array([-2, -1, 1, 2] * 50, dtype="f4"), np.array([0, 1, 0, 1] * 50, dtype="f4"))
+    >>> round(scale, 2), abs(round(offset, 2))
+    (0.42, 0.0)
+    """
+    given = np.stack([odds.astype(np.float64), np.ones(len(odds))], axis=1)
+    weights = np.where(labels == 1, 0.5 / max(1.0, labels.sum()), 0.5 / max(1.0, (1 - labels).sum()))
+    found = np.array([1.0, 0.0])
+    for _ in range(steps):  # Newton's method
+        p = 1 / (1 + np.exp(-np.clip(given @ found, -500, 500)))
+        gradient = given.T @ (weights * (p - labels))
+        curvature = (given * (weights * p * (1 - p))[:, None]).T @ given + 1e-6 * np.eye(2)
+        found -= np.linalg.solve(curvature, gradient)
+    return float(found[0]), float(found[1])
+
+
+def _auc(odds: NDArray[np.float32], labels: NDArray[np.float32]) -> float:
+    from paraqd.evaluation.metrics import evaluate
+
+    return float(evaluate(labels.astype(int), odds).auc)
+
+
+def _token_files(recipe: SolvableRecipe, work: Path) -> dict[tuple[str, str], Path]:
+    """Return the files of the tokens, keyed by the part and the name of the set."""
+    sets = [(part, name) for part in PARTS for name in getattr(recipe.data, part)]
+    return {
+        **{(part, name): work / TOKENS / f"{name}_{part}.npz" for part, name in sets},
+        (TEST, TEST): work / TOKENS / f"{TEST}.npz",
+    }

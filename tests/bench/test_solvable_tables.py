@@ -1,0 +1,61 @@
+"""Test the tables on the check for solvable questions."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+import solvable_tables
+
+from paraqd.data.question_texts import FAMILIES, QuestionText, hand_written, write_texts
+from paraqd.training.recipes import load_recipe
+from paraqd.training.solvable_corpus import set_files
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [("Tom has 5 pens and 3 caps. How many things has he?", 3), ("Find x if x + 2 = 9.", 2), ("Tom has 5 pens.", 0)],
+)
+def test_the_baseline_looks_at_the_form(text, score):
+    assert solvable_tables.form_score(text) == score
+
+
+def texts():
+    whole = [QuestionText(f"w{n}", f"Tom has {n} pens and 3 caps. How many things?", 1) for n in range(4)]
+    broken = [
+        QuestionText(f"b{n}", "Tom has pens.", 0, FAMILIES[family], family)
+        for n, family in enumerate(("cuts", "vague_numbers"))
+    ]
+    return [*whole, *broken]
+
+
+def test_a_family_is_compared_with_all_solvable_texts():
+    scores = {"mine": np.array([3.0, 3.0, 3.0, 3.0, 1.0, 4.0])}
+    lines = solvable_tables.family_table(texts(), scores, ["vague_numbers"])
+    assert lines[2:] == ["| cuts | 1 | 1.000 |", "| vague_numbers (held out) | 1 | 0.000 |", "| all | 2 | 0.500 |"]
+
+
+def test_shares_of_accepted_questions():
+    lines = solvable_tables.figures_on_test(texts(), {"mine": np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0])})
+    assert "| accepted: solvable (4) | 75.0% |" in lines
+    assert "| accepted: number_missing (1) | 100.0% |" in lines
+    assert "| accepted: cut_off (1) | 0.0% |" in lines
+
+
+def test_all_tables(tmp_path):
+    odds = {}
+    rng = np.random.default_rng(0)
+    for name, path in set_files(tmp_path / "texts", load_recipe("solvable").data).validation.items():
+        path.parent.mkdir(exist_ok=True)
+        write_texts(texts(), path)
+        odds[f"taught-shipped|{name}"] = np.array([1, 2, 3, 0.5, -1, 0.7])
+    odds["taught-shipped|test"] = rng.normal(size=len(hand_written("solvable_test")))
+    made = solvable_tables.tables(tmp_path, odds)
+    assert made.count("\n## ") == 2 and "| form only | all families | package |" in made
+    assert "MPNet" not in made  # its log-odds are not there
+    auc = float(next(line for line in made.splitlines() if line.startswith("| AUC")).split("|")[-2])
+    assert 0.88 < auc < 0.94  # the model of the package

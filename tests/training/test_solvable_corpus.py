@@ -1,0 +1,145 @@
+"""Create the texts for the model of solvable questions from a small data folder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from paraqd.data.datasets import DatasetError, written_split
+from paraqd.data.question_texts import hand_written_part, read_texts
+from paraqd.training.recipes import load_recipe
+from paraqd.training.recipes.solvable import SolvableData, TextSet
+from paraqd.training.settings import TrainingError
+from paraqd.training.solvable_corpus import make_question_texts
+
+FAMILIES = {"lost_questions": ("LastSentenceDeletion",), "vague_numbers": ("VagueNumber",)}
+THINGS = "pens caps cups toys hats bags keys maps nuts eggs figs pies".split()
+PLACES = "in Rome|at school|on Monday|near the lake|for his aunt|in the shop|at home|by the sea|in May|on a farm".split(
+    "|"
+)
+
+
+def written(number):
+    thing, place = THINGS[number % 12], PLACES[number % 10]
+    return {
+        "id": f"mathqa-{number:05d}",
+        "question": f"Tom has {number + 4} red {thing} and 3 blue {thing} {place}. How many {thing} does he have?",
+        "heavy_valid": f"How many {thing} are Tom's {place} if {number + 4} of them are red and 3 are blue?",
+        "moderate_valid": f"Tom owns {number + 4} red {thing} and 3 blue {thing} {place}. How many does he own?",
+        "heavy_invalid": f"How many {thing} are Tom's {place} if {number + 5} of them are red and 3 are blue?",
+        "heavy_fault": "number_changed",
+        "moderate_invalid": f"Tom owns some red {thing} and 3 blue {thing} {place}. How many does he own?",
+        "moderate_fault": "number_lost",
+    }
+
+
+def own(number):
+    thing, place = THINGS[-1 - number % 12], PLACES[number % 10]
+    whole = f"Ann sells {number + 20} {thing} in boxes of {number + 2} {place}. How many boxes does she need?"
+    lost = whole.replace(f" of {number + 2}", "")
+    name = f"own-{number}"
+    return [
+        {"id": name, "text": whole, "label": 1},
+        {"id": name, "text": lost, "label": 0, "family": "lost_numbers", "spans": []},
+    ]
+
+
+def write_lines(path, rows):
+    path.parent.mkdir(exist_ok=True)
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    path.write_bytes(gzip.compress(lines.encode()) if path.suffix == ".gz" else lines.encode())
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    write_lines(folder / "written_pairs.jsonl.gz", [written(number) for number in range(40)])
+    write_lines(folder / "solvable" / "school.jsonl", [row for number in range(30) for row in own(number)])
+    write_lines(folder / "solvable" / "aptitude.jsonl", [row for number in range(30, 36) for row in own(number)])
+    test = {"id": "test-1", "text": "A bus drives 90 km in 2 hours. How fast is it?", "label": 1}
+    write_lines(folder / "solvable" / "test-questions.jsonl", [test])
+    return folder
+
+
+def settings(**changes):
+    sets = {"written": TextSet(texts=30), "hand_written": TextSet(weight=3.0)}
+    values = {
+        "held_out": (),
+        "families": FAMILIES,
+        "harmless": ("Typography",),
+        "train": sets,
+        "validation": sets,
+        "varied": 0.0,
+    }
+    return replace(load_recipe("solvable").data, **(values | changes))
+
+
+@pytest.fixture(scope="module")
+def corpus(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    return folder, make_question_texts(folder, settings(), data_dir=data)
+
+
+def texts(corpus, part, name):
+    return list(read_texts(getattr(corpus[1], part)[name]))
+
+
+@pytest.mark.parametrize("part", ["train", "validation"])
+def test_all_texts_of_a_problem_are_in_one_part(corpus, part):
+    assert {written_split(text.id.partition("|")[0]) for text in texts(corpus, part, "written")} == {part}
+    assert {hand_written_part(text.id.partition("|")[0]) for text in texts(corpus, part, "hand_written")} == {part}
+
+
+def test_solvable_and_broken_texts_come_from_writers_and_operators(corpus):
+    found = Counter((text.source, text.label) for text in texts(corpus, "train", "written"))
+    assert found["written", 1] == 30
+    assert found["complete-number_changed", 1] > 0  # another problem, but complete
+    assert found["written-number_lost", 0] > 0
+    for operator in ("LastSentenceDeletion", "VagueNumber"):
+        assert found[operator, 0] > 0
+    for operator in ("Typography", "VagueDetail"):
+        assert found[operator, 1] > 0
+    assert {label for (_, label) in found} == {0, 1}
+
+
+def test_broken_texts_have_a_family_and_a_kind(corpus):
+    for part in ("train", "validation"):
+        for name in ("written", "hand_written"):
+            for text in texts(corpus, part, name):
+                assert bool(text.kind) == (text.label == 0)
+                if text.source == "VagueNumber":
+                    assert (text.family, text.kind) == ("vague_numbers", "number_missing")
+                if text.source == "VagueDetail":
+                    assert (text.family, text.label) == ("vague_numbers", 1)  # held out together with the family
+
+
+def test_near_twins_of_test_questions_are_not_used_for_training(corpus, data, tmp_path):
+    number = next(number for number in range(30) if hand_written_part(f"own-{number}") == "train")
+    name, text = f"own-{number}", own(number)[0]["text"]
+    assert any(each.id.partition("|")[0] == name for each in texts(corpus, "train", "hand_written"))
+    copy = shutil.copytree(data, tmp_path / "data")
+    twin = {"id": "test-1", "text": text.replace(str(number + 20), "99"), "label": 1}
+    write_lines(copy / "solvable" / "test-questions.jsonl", [twin])
+    only = {"hand_written": TextSet()}
+    made = make_question_texts(tmp_path / "out", settings(train=only, validation=only), data_dir=copy)
+    assert not any(each.id.partition("|")[0] == name for each in read_texts(made.train["hand_written"]))
+
+
+def test_existing_texts_are_kept_unless_the_settings_differ(corpus, data):
+    folder, made = corpus
+    before = made.train["written"].stat().st_mtime_ns
+    again = make_question_texts(folder, settings(held_out_families=("cuts",)), data_dir=data)
+    assert again.train["written"].stat().st_mtime_ns == before  # held-out families are applied later
+    with pytest.raises(DatasetError, match="other values of seed"):
+        make_question_texts(folder, settings(seed=1), data_dir=data)
+
+
+def test_an_unknown_family_is_refused():
+    with pytest.raises(TrainingError, match="there is no family of faults 'odd'"):
+        settings(families={"odd": ()})
+    assert isinstance(settings(), SolvableData)
