@@ -139,7 +139,7 @@ class ParaphraseQueue:
             job.stopped.set()
 
     def close(self) -> None:
-        """Take no more requests, and give up those in progress."""
+        """Take no more requests, and give up those that wait or are in progress. Their callers get `ShuttingDown`."""
         self._closed = True
         if (job := self._current) is not None:
             job.stopped.set()
@@ -162,10 +162,13 @@ class ParaphraseQueue:
             if not job.future.set_running_or_notify_cancel():
                 continue
             self._current, begun = job, monotonic()
+            if self._closed:  # looked at after the job is known, so that close() misses none
+                job.stopped.set()
             try:
+                job.check()
                 found = self._written(job)
             except BaseException as error:
-                job.future.set_exception(error)
+                job.future.set_exception(ShuttingDown() if self._closed and isinstance(error, _Stopped) else error)
             else:
                 job.future.set_result(found)
                 self._seconds += 0.2 * (monotonic() - begun - self._seconds)
