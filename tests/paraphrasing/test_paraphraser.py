@@ -160,6 +160,8 @@ def test_annealing_is_refused_with_an_endpoint_before_any_request(scorer):
     ("given", "message"),
     [
         ({"n": 0}, "at least 1"),
+        ({"n": 1001}, "n is 1,001: ask for at most 1,000 paraphrases of a question"),
+        ({"candidates": 8001}, "candidates is 8,001: ask for at most 8,000 per question"),
         ({"n": 5, "candidates": 2}, "2 candidates cannot give 5 paraphrases: ask for more candidates"),
         ({"n": 2, "candidates": 1}, "1 candidate cannot give 2 paraphrases"),
         ({"choice": "best"}, "mmr or pareto"),

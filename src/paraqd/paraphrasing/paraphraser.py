@@ -26,6 +26,8 @@ from paraqd.text_check import text_problem
 Search = Literal["sample", "anneal"]
 SEARCHES: tuple[Search, ...] = ("sample", "anneal")
 _SEED = 3407
+_MOST = 1000  # paraphrases of one question
+_PER_PARAPHRASE = 8  # candidates for each paraphrase
 _AT_ONCE = 256  # pairs that are scored at a time
 Pairs = Sequence[tuple[str, str]]
 
@@ -37,7 +39,7 @@ class Settings:
     Attributes
     ----------
     n : int
-        The number of paraphrases per question.
+        The number of paraphrases per question, at most 1,000.
     styles : tuple of str
         The wanted styles, such as ``plain`` or ``exam`` (default: no style).
     choice : {"mmr", "pareto"}
@@ -50,7 +52,7 @@ class Settings:
         ``sample`` draws many candidates. ``anneal`` also improves texts step by step with the score as the objective;
         it cannot be used with an endpoint.
     candidates : int, optional
-        The number of candidates per question (default: eight for each paraphrase).
+        The number of candidates per question, at most 8,000 (default: eight for each paraphrase).
     limits : Limits
         The limits on the overlap of words.
     seed : int
@@ -71,6 +73,11 @@ class Settings:
     def __post_init__(self) -> None:
         if self.n < 1:
             raise ArgumentError(f"n is {self.n}: ask for at least 1 paraphrase")
+        if self.n > _MOST:
+            raise ArgumentError(f"n is {self.n:,}: ask for at most {_MOST:,} paraphrases of a question")
+        if self.candidates is not None and self.candidates > _PER_PARAPHRASE * _MOST:
+            most = f"{_PER_PARAPHRASE * _MOST:,}"
+            raise ArgumentError(f"candidates is {self.candidates:,}: ask for at most {most} per question")
         if self.candidates is not None and self.candidates < self.n:
             few = counted(self.candidates, "candidate")
             raise ArgumentError(f"{few} cannot give {counted(self.n, 'paraphrase')}: ask for more candidates")
@@ -82,7 +89,7 @@ class Settings:
     @property
     def count(self) -> int:
         """The number of candidates to ask for."""
-        return 8 * self.n if self.candidates is None else self.candidates
+        return _PER_PARAPHRASE * self.n if self.candidates is None else self.candidates
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as a JSON-serialisable dictionary."""
@@ -159,7 +166,7 @@ def paraphrase(
     question : str
         The question.
     n : int
-        The number of paraphrases. Fewer are returned if the source does not find enough.
+        The number of paraphrases, at most 1,000. Fewer are returned if the source does not find enough.
     source : str or CandidateSource
         ``rules``, a model's folder or name, the address of an OpenAI-compatible endpoint, or a source of your own.
     styles : sequence of str
