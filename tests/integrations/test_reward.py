@@ -92,7 +92,7 @@ def test_an_invalid_output_with_a_lower_score_earns_less_at_any_threshold():
     for threshold in (-1, -0.5, 0.0, 0.5, 1):
         scores = [-1, -0.75, -0.25, 0.25, 0.75, 1]
         found = rewards(FixedScorer(threshold, *scores))
-        assert found == sorted(found) and -1 <= found[0] and found[-1] <= 1
+        assert found == sorted(found) and found[0] >= -1 and found[-1] <= 1
         assert [reward > 0 for reward in found] == [score > threshold for score in scores]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from numbers import Integral
 from typing import Any, Literal
 
 from paraqd.data.tables import default_id
@@ -71,6 +72,11 @@ class Settings:
     seed: int = _SEED
 
     def __post_init__(self) -> None:
+        for name in ("n", "candidates", "seed"):
+            given = getattr(self, name)
+            if isinstance(given, bool) or not (isinstance(given, Integral) or (given is None and name == "candidates")):
+                raise ArgumentError(f"{name} is {given!r}: pass a whole number")
+        _style_names(self.styles)
         if self.n < 1:
             raise ArgumentError(f"n is {self.n}: ask for at least 1 paraphrase")
         if self.n > _MOST:
@@ -189,12 +195,27 @@ def paraphrase(
         raise ArgumentError(problem)
     if scorer is not None and judge is not None:
         raise ArgumentError("judge cannot be combined with a loaded scorer, which has its own")
+    if scorer is not None and not hasattr(scorer, "begin"):
+        raise ArgumentError(f"scorer is {scorer!r}: pass a loaded scorer, such as paraqd.Scorer.load()")
+    if not isinstance(source, str) and not hasattr(source, "candidates"):
+        raise ArgumentError(f"source is {source!r}: pass a name, an address, or an object with the method candidates")
     settings = Settings(
-        n=n, styles=tuple(styles), choice=choice, repair=repair, search=search, limits=limits, seed=seed
+        n=n, styles=_style_names(styles), choice=choice, repair=repair, search=search, limits=limits, seed=seed
     )
     loaded = load_source(source) if isinstance(source, str) else source
     gate = Scorer.load(judge=judge) if scorer is None else scorer
     return list(paraphrase_text(question, loaded, gate, settings).paraphrases)
+
+
+def _style_names(styles: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of styles, or raise an `ArgumentError` if they are no list of names."""
+    if isinstance(styles, str) or not isinstance(styles, Iterable):
+        raise ArgumentError(f"styles is {styles!r}: pass a list of names, such as ['exam']")
+    names = tuple(styles)
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentError(f"styles has {name!r}, which is not the name of a style")
+    return names
 
 
 def paraphrase_text(question: str, source: CandidateSource, scorer: PairScorer, settings: Settings) -> Paraphrased:
