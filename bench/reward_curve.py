@@ -8,7 +8,8 @@ training needs torch and transformers. Without onnxruntime, the small judge runs
 
 The questions are divided at random: some are only used for evaluation, the others for training. A run that was
 interrupted goes on where it stopped if the same command is given again. A folder with a run of another model, other
-questions or other settings is refused. `--save` writes the trained model as a generator folder. OUT has these files:
+questions or other settings is refused; only `--steps`, `--rows-at-once` and `--checkpoint-every` may change, and not
+to fewer steps than are done. `--save` writes the trained model as a generator folder. OUT has these files:
 
 - steps.csv: for each step the mean reward, the shares of outputs that are accepted and different, copied, caught by
   another guard and invalid, the divergence from the first model, the length and the time;
@@ -43,6 +44,7 @@ from paraqd.generators.base import Prompt
 from paraqd.generators.causal import encode_prompt, load_gguf
 from paraqd.generators.loading import CARD, read_card
 from paraqd.generators.policy_training import (
+    MAY_CHANGE,
     PolicySettings,
     PolicyStep,
     train_policy,
@@ -52,11 +54,12 @@ from paraqd.generators.policy_training import (
 from paraqd.generators.runtime import pick_device, quiet
 from paraqd.generators.styles import styled
 from paraqd.generators.tiny import tiny_causal
-from paraqd.generators.training_loop import seeded
+from paraqd.generators.training_loop import check_steps, seeded
 from paraqd.integrations.reward import RewardSettings, ScoresPairs, mean_distance, rate_outputs
 from paraqd.integrations.trl import make_reward, shares
 
 PROMPT = "Question: {text}\nParaphrase:\n"
+CHECKPOINTS = "checkpoints"
 _AT_ONCE = 64  # outputs that are written together for the evaluation
 
 
@@ -138,6 +141,7 @@ def train(options: argparse.Namespace) -> int:
             "versions": versions(),
         }
         check_same_run(options.out / SETTINGS, facts)
+        check_steps(options.out / CHECKPOINTS, settings.steps)
         (options.out / SETTINGS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         if options.workers:
             scorer = stack.enter_context(ProcessScorer(options.workers))
@@ -181,7 +185,7 @@ def train(options: argparse.Namespace) -> int:
             answer=prompt.answer,
             seed=options.seed,
             device=device,
-            work_dir=options.out / "checkpoints",
+            work_dir=options.out / CHECKPOINTS,
             on_step=on_step,
             progress=lambda stage, done, total, note="": print(f"{stage}: {done}/{total} {note}", file=sys.stderr),
         )
@@ -196,12 +200,13 @@ def train(options: argparse.Namespace) -> int:
 
 
 def check_same_run(path: Path, facts: dict[str, Any]) -> None:
-    """Raise `ArgumentError` if a folder has a run with other settings. Only the number of steps may change."""
+    """Raise `ArgumentError` if a folder has a run with other settings than those in `MAY_CHANGE`."""
     if not path.is_file():
         return
     before = json.loads(path.read_text(encoding="utf-8"))
     for given in (before, now := json.loads(json.dumps(facts))):
-        given["settings"]["steps"] = given["versions"] = given["device"] = None
+        given["versions"] = given["device"] = None
+        given["settings"] |= dict.fromkeys(MAY_CHANGE)
     changed = [name for name in now if before.get(name) != now[name]]
     if changed:
         what = changed[0].removesuffix("_sha256")

@@ -12,8 +12,11 @@ import pytest
 
 from paraqd import Scorer
 from paraqd.cli.program import program
+from paraqd.data.tables import open_table
 from paraqd.operators import Operator, Resources, derive_rng
+from paraqd.operators.apply import Question
 from paraqd.paraphrasing.distance import overlap
+from paraqd.paraphrasing.sources.rules import RuleSource
 from paraqd.reading import read
 
 ROOT = Path(__file__).parent.parent
@@ -124,10 +127,24 @@ def test_python_examples_give_the_results_in_their_comments(page, results, folde
     assert checked == results
 
 
-def test_the_paraphrases_in_the_guide_are_valid_and_differ_from_their_questions():
+def shown_paraphrases():
     section = text_of("docs/paraphrase.md").partition("## Examples")[2].partition("## Styles")[0]
     pairs = re.findall(r"^\| ([A-Z].+?) \| (.+?) \|$", section, re.MULTILINE)
     assert len(pairs) == 20
+    return pairs
+
+
+def test_the_rules_write_the_paraphrases_in_the_guide():
+    pytest.importorskip("spacy", reason="the extra augment is not installed")
+    ids = {row["question"]: row["id"] for row in open_table(ROOT / "samples" / "questions.csv").rows()}
+    questions = [Question(ids[question], question) for question, _ in shown_paraphrases()]
+    written = RuleSource().candidates(questions, count=40, seed=3407)
+    for (_, paraphrase), found in zip(shown_paraphrases(), written, strict=True):
+        assert paraphrase in [each.text for each in found.candidates], paraphrase
+
+
+def test_the_paraphrases_in_the_guide_are_valid_and_differ_from_their_questions():
+    pairs = shown_paraphrases()
     for (question, paraphrase), verdict in zip(pairs, Scorer.load().score_pairs(pairs), strict=True):
         assert verdict.valid, paraphrase
         assert overlap(question, paraphrase) <= 0.8

@@ -124,6 +124,23 @@ def test_a_folder_with_another_run_is_refused(tmp_path, questions, capsys):
     assert "has a run with other settings: choose another folder" in capsys.readouterr().err
 
 
+def test_a_run_goes_on_with_settings_that_affect_memory_and_speed_alone(tmp_path, questions):
+    out = tmp_path / "out"
+    run("train", "tiny", questions, out, *RUN, "--steps", 1)
+    assert run("train", "tiny", questions, out, *RUN, "--steps", 2, "--rows-at-once", 1, "--checkpoint-every", 9) == 0
+    assert Table(out / "steps.csv").column("step") == [1, 2]
+
+
+def test_a_run_that_is_past_the_wanted_steps_is_refused_and_kept(tmp_path, questions, capsys):
+    out, saved = tmp_path / "out", tmp_path / "saved"
+    run("train", "tiny", questions, out, *RUN, "--steps", 2)
+    before = files_of(out)
+    capsys.readouterr()
+    assert run("train", "tiny", questions, out, *RUN, "--steps", 1, "--save", saved) == 2
+    assert "has a checkpoint after 2 steps, which is past the 1 that are wanted" in capsys.readouterr().err
+    assert files_of(out) == before and not saved.exists()
+
+
 def files_of(folder):
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 

@@ -184,6 +184,7 @@ def test_a_column_that_would_be_replaced_is_named(here, fails):
         (["--most-overlap", "0"], "--most-overlap 0: choose a limit above 0 and at most 1"),
         (["--most-alike", "nan"], "--most-alike nan: choose a limit above 0 and at most 1"),
         (["--candidates", "1"], "--candidates 1: 1 candidate cannot give 5 paraphrases; ask for more"),
+        (["-n", "1000000000"], "n is 1,000,000,000: ask for at most 1,000 paraphrases of a question"),
         (["--device", "cpu"], "--device is for a model that runs on this machine: pass --source MODEL"),
         (["--source", "https://example.org/v1", "--device", "cpu"], "--device is for a model"),
         (["--source", "http://[::1/v1"], "http://[::1/v1 is not the address of an endpoint"),

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from paraqd import ParaqdError
+from paraqd.generators import policy_training
 from paraqd.generators.policy_training import PolicySettings, advantages_of, half_copy, train_policy
 from paraqd.generators.tiny import tiny_causal
 from paraqd.generators.training_loop import GeneratorTrainingError, one_thread, seeded
@@ -95,6 +96,34 @@ def test_a_resumed_run_ends_with_the_same_weights(tiny, tmp_path):
     resumed = train(tiny(), steps=4, work_dir=tmp_path / "work", on_step=seen.append)
     assert [step.step for step in seen] == [2, 3]
     assert torch.allclose(resumed, whole, atol=1e-6)
+
+
+def test_a_run_can_be_resumed_with_smaller_passes_and_other_checkpoints(tiny, tmp_path):
+    train(tiny(), steps=2, work_dir=tmp_path, rows_at_once=8)
+    seen = []
+    train(tiny(), steps=4, work_dir=tmp_path, rows_at_once=3, checkpoint_every=2, on_step=seen.append)
+    assert [step.step for step in seen] == [2, 3]
+
+
+def test_a_checkpoint_past_the_wanted_steps_is_refused_and_kept(tiny, tmp_path):
+    train(tiny(), steps=4, work_dir=tmp_path)
+    before, made = files_of(tmp_path), tiny()
+    first = weights(made[0])
+    with pytest.raises(GeneratorTrainingError, match="after 4 steps, which is past the 2 that are wanted"):
+        train(made, steps=2, work_dir=tmp_path)
+    assert files_of(tmp_path) == before and torch.equal(weights(made[0]), first)
+
+
+def test_the_rows_are_shuffled_once_per_turn(monkeypatch):
+    shuffled = []
+    rows = [{"prompt": str(number)} for number in range(5)]
+    settings = PolicySettings(prompts=8, group=2)
+    expected = policy_training._rows_of(1, rows, settings, 7)  # the end of turn 1, turn 2, and one of turn 3
+    key = policy_training.row_key
+    monkeypatch.setattr(policy_training, "row_key", lambda *parts: shuffled.append(parts) or key(*parts))
+    assert policy_training._rows_of(1, rows, settings, 7) == expected and len(expected) == 16
+    assert shuffled == [(7, "order", turn) for turn in (1, 2, 3)]
+    assert {row["prompt"] for row in expected[4:14]} == {"0", "1", "2", "3", "4"}
 
 
 def files_of(folder):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import shutil
 
 import pytest
 
@@ -14,6 +16,7 @@ from deepeval.evaluate import AsyncConfig, DisplayConfig
 from deepeval.test_case import LLMTestCase
 
 from paraqd.integrations.deepeval_metric import ParaphraseMetric
+from paraqd.model_folder import DEFAULT_MODEL
 
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
 GOOD = LLMTestCase(input=QUESTION, actual_output=QUESTION.replace("buys", "purchases"))
@@ -39,6 +42,14 @@ def test_the_threshold():
     strict = ParaphraseMetric(-1, model="reading")
     strict.measure(LLMTestCase(input=QUESTION, actual_output=BAD.actual_output))
     assert strict.is_successful()
+
+
+def test_the_default_threshold_is_the_models_own(tmp_path):
+    folder = shutil.copytree(DEFAULT_MODEL.with_name("reading"), tmp_path / "strict")
+    facts = json.loads((folder / "paraqd.json").read_text())
+    (folder / "paraqd.json").write_text(json.dumps({**facts, "threshold": 0.9}))
+    assert ParaphraseMetric(model=str(folder)).threshold == 0.9
+    assert ParaphraseMetric(0.3, model=str(folder)).threshold == 0.3
 
 
 @pytest.mark.parametrize("run_async", [True, False])

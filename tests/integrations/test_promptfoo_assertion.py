@@ -42,6 +42,26 @@ def test_mistakes_in_the_configuration_are_one_clear_line():
         get_assert("a", {"vars": {"question": QUESTION}, "config": {"treshold": 0.7}})
 
 
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"threshold": "0.5"}, "config.threshold is '0.5': write a number without quotes"),
+        ({"threshold": True}, "config.threshold is True: write a number without quotes"),
+        ({"model": ["reading"]}, r"config.model is \['reading'\]: write a text"),
+        ({"skip": "no"}, "config.skip is 'no': write true or false"),
+        ({"threshold": 2}, "the threshold must be a number from -1 to 1"),
+    ],
+)
+def test_values_of_the_wrong_type_are_named(config, message):
+    with pytest.raises(ParaqdError, match=message):
+        get_assert("a", {"vars": {"question": QUESTION}, "config": {**READING, **config}})
+
+
+def test_an_option_without_a_value_is_left_out():
+    config = {**READING, "threshold": None, "mode": None}
+    assert get_assert(QUESTION.replace("5", "6"), {"vars": {"question": QUESTION}, "config": config})["pass"] is False
+
+
 def test_promptfoo_loads_the_file_and_stores_the_result_as_json(tmp_path):
     script = tmp_path / "paraphrase.py"
     script.write_text("from paraqd.integrations.promptfoo_assertion import get_assert\n")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from paraqd import ParaqdError, Scorer
 from paraqd.integrations.reward import Rating, RewardSettings, mean_distance, rate_outputs
+from paraqd.scoring.verdict import Verdict, probability_of
 
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
 GOOD = "Tom buys 3 pens. Before that, he had 5 of them. What number of pens does he now own?"
@@ -69,6 +70,36 @@ def test_an_addition_costs_half_of_the_reward(rate, addition):
     plain, before, inside = rate(GOOD, f"{addition} {GOOD}", f"{first}. {addition} {rest}")
     for rating in (before, inside):
         assert rating.additions == 1 and 0 < rating.reward < 0.55 * plain.reward
+
+
+class FixedScorer:
+    """A scorer with given scores, such as cosines."""
+
+    def __init__(self, threshold, *scores):
+        self.threshold, self.scores = threshold, scores
+
+    def score_pairs(self, pairs):
+        return [Verdict(score, score > self.threshold, (), "") for score, _ in zip(self.scores, pairs, strict=True)]
+
+
+def rewards(scorer):
+    return [rating.reward for rating in rate_outputs([(QUESTION, GOOD)] * len(scorer.scores), scorer)]
+
+
+def test_an_invalid_output_with_a_lower_score_earns_less_at_any_threshold():
+    low, middle, high, valid = rewards(FixedScorer(0.95, -0.5, 0.6, 0.9, 0.97))
+    assert -1 < low < middle < high < 0 < 0.5 < valid < 1
+    for threshold in (-1, -0.5, 0.0, 0.5, 1):
+        scores = [-1, -0.75, -0.25, 0.25, 0.75, 1]
+        found = rewards(FixedScorer(threshold, *scores))
+        assert found == sorted(found) and found[0] >= -1 and found[-1] <= 1
+        assert [reward > 0 for reward in found] == [score > threshold for score in scores]
+
+
+def test_a_score_of_the_shipped_model_earns_its_probability():
+    scores = [-0.9, -0.1, 0.4, 0.6, 0.9]
+    expected = [probability_of(score) if score > 0.5 else 2 * probability_of(score) - 1 for score in scores]
+    assert rewards(FixedScorer(0.5, *scores)) == pytest.approx(expected)
 
 
 def test_the_mean_distance_is_that_of_measured_outputs(rate):

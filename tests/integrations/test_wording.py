@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraqd.integrations.wording import _slow_common_length, common_length, distance
+from paraqd.integrations.wording import common_length, distance
 
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
 ANOTHER = "After buying 3 pens on top of his 5, what is the size of Tom's collection?"
@@ -48,4 +48,4 @@ def test_texts_without_words():
 
 @pytest.mark.parametrize(("one", "other", "length"), [("", "abc", 0), ("abc", "abc", 3), ("abcde", "axcxe", 3)])
 def test_the_longest_common_subsequence(one, other, length):
-    assert common_length(one, other) == _slow_common_length(one, other) == length
+    assert common_length(one, other) == length

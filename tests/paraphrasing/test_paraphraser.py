@@ -15,6 +15,7 @@ from paraqd.paraphrasing.distance import overlap
 from paraqd.paraphrasing.paraphraser import Settings, paraphrase_questions
 from paraqd.paraphrasing.sources.base import Candidate, Found
 from paraqd.paraphrasing.sources.endpoint import EndpointSource
+from paraqd.paraphrasing.sources.loading import load_source
 
 QUESTION = "Meera buys 12 kg of rice at $3 per kg and 5 kg of sugar at $2 per kg. How much money does she spend in all?"
 
@@ -160,6 +161,14 @@ def test_annealing_is_refused_with_an_endpoint_before_any_request(scorer):
     ("given", "message"),
     [
         ({"n": 0}, "at least 1"),
+        ({"n": 2.5}, r"n is 2\.5: pass a whole number"),
+        ({"n": True}, "n is True: pass a whole number"),
+        ({"candidates": "40"}, "candidates is '40': pass a whole number"),
+        ({"seed": None}, "seed is None: pass a whole number"),
+        ({"styles": "exam"}, "styles is 'exam': pass a list of names"),
+        ({"styles": (5,)}, "styles has 5, which is not the name of a style"),
+        ({"n": 1001}, "n is 1,001: ask for at most 1,000 paraphrases of a question"),
+        ({"candidates": 8001}, "candidates is 8,001: ask for at most 8,000 per question"),
         ({"n": 5, "candidates": 2}, "2 candidates cannot give 5 paraphrases: ask for more candidates"),
         ({"n": 2, "candidates": 1}, "1 candidate cannot give 2 paraphrases"),
         ({"choice": "best"}, "mmr or pareto"),
@@ -169,6 +178,37 @@ def test_annealing_is_refused_with_an_endpoint_before_any_request(scorer):
 def test_settings_are_checked(given, message):
     with pytest.raises(ArgumentError, match=message):
         Settings(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"scorer": "default"}, r"scorer is 'default': pass a loaded scorer, such as paraqd.Scorer.load\(\)"),
+        ({"source": 5}, "source is 5: pass a name, an address, or an object with the method candidates"),
+        ({"styles": "exam"}, "styles is 'exam': pass a list of names"),
+        ({"styles": None}, "styles is None: pass a list of names"),
+        ({"n": 2.5}, r"n is 2\.5: pass a whole number"),
+    ],
+)
+def test_arguments_are_checked(scorer, given, message):
+    with pytest.raises(ArgumentError, match=message):
+        paraqd.paraphrase(QUESTION, **{"scorer": scorer, **given})
+
+
+def test_whole_numbers_of_other_libraries_are_taken():
+    numpy = pytest.importorskip("numpy")
+    assert Settings(n=numpy.int64(2)).count == 16
+
+
+@pytest.mark.parametrize("source", ["rules", "https://example.org/v1"])
+def test_an_unknown_setting_of_an_endpoint_is_named(source):
+    with pytest.raises(ArgumentError, match="an endpoint has no setting 'nonsense': choose among model, key_variable"):
+        load_source(source, nonsense=1)
+
+
+def test_settings_of_an_endpoint_need_an_endpoint():
+    with pytest.raises(ArgumentError, match=r"settings of an endpoint \(model\) need one, and the source is rules"):
+        load_source("rules", model="tiny")
 
 
 def test_a_blank_question_is_refused(scorer):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from paraqd.operators.apply import Question
 from paraqd.paraphrasing.choice import Judged
-from paraqd.paraphrasing.search import anneal, best_of, worth
+from paraqd.paraphrasing.search import anneal, worth
 from paraqd.paraphrasing.sources.base import Candidate, Found
 
 QUESTION = Question("q1", "Ann has 12 pens. She buys 3 more pens. How many pens does she have now?")
@@ -35,13 +35,6 @@ def test_an_invalid_text_is_worth_less_than_every_valid_text(scorer):
     assert values[0] < 0 < values[1]
 
 
-def test_best_of_n_takes_the_best(scorer, fixed):
-    good = "Ann has twelve pens and buys three more. How many pens does she have now?"
-    source = fixed("Ann has 13 pens. She buys 3 more pens. How many pens does she have now?", good)
-    assert best_of(QUESTION, source, scorer.score_pairs).text == good
-    assert best_of(QUESTION, fixed(), scorer.score_pairs) is None
-
-
 def test_annealing_finds_a_valid_text_and_records_all_edits(scorer, rules):
     found = anneal(QUESTION, rules, scorer.score_pairs, steps=4, seed=1)
     assert found.verdict.valid
@@ -60,7 +53,8 @@ def test_annealing_rewrites_what_it_found_before(scorer):
     assert [call[0] for call in source.calls] == [QUESTION.text, texts[0], texts[1]]
     assert found.text == texts[1]
     assert found.candidate.edits == ("Edit", "Edit")
-    assert worth(QUESTION.text, found) > worth(QUESTION.text, best_of(QUESTION, source, scorer.score_pairs, count=12))
+    first = Judged(Candidate(texts[0], ""), scorer.score(QUESTION.text, texts[0]))
+    assert worth(QUESTION.text, found) > worth(QUESTION.text, first)
 
 
 def test_a_bad_text_is_left_for_a_good_one_but_never_returned(scorer):

@@ -556,6 +556,34 @@ def test_the_last_choice_counts(page, server):
     press(page, "j", 4)
 
 
+@pytest.mark.parametrize(("key", "then"), [("a", 3), ("s", 3), ("u", 1)])
+def test_a_late_answer_does_not_replace_the_pair_of_a_later_key(page, server, key, then):
+    begin(page, server, f"Late answer {key}", count=250)
+    press(page, "a", 2)
+    saved(page)
+    page.wait_for_load_state("networkidle")
+    held = Held(page, "**/pairs?*offset=200*")
+    with page.expect_request(held.pattern):
+        page.locator(".pair-list").press("End")
+    press(page, key, then)
+    held.let_go()
+    page.evaluate("fetch('readyz').then((answer) => answer.text())")
+    press(page, "j", then + 1)
+
+
+def test_a_step_after_another_key_counts_although_both_answers_are_late(page, server):
+    begin(page, server, "Two late answers", count=250)
+    page.wait_for_load_state("networkidle")
+    following, end = Held(page, "**/next*"), Held(page, "**/pairs?*offset=200*")
+    with page.expect_request(following.pattern):
+        page.keyboard.press("s")
+    with page.expect_request(end.pattern):
+        page.locator(".pair-list").press("End")
+    following.let_go()
+    end.let_go()
+    expect(title(page)).to_have_text("Pair 250")
+
+
 def test_the_chosen_pair_stays_while_somebody_types_a_search(page, server):
     begin(page, server, "Typing", count=20)
     page.locator(".row").nth(2).click()

@@ -17,6 +17,11 @@ import paraqd
 from paraqd import AsyncClient, Client, ClientError
 from paraqd.cli.main import run
 from paraqd.errors import ArgumentError
+from paraqd.paraphrasing.sources.base import Found
+from paraqd.server.batching import Batcher
+from paraqd.server.errors import ShuttingDown
+from paraqd.server.paraphrase_queue import ParaphraseQueue
+from paraqd.server.settings import Settings
 
 LONG = (
     "Meera bought 12 kg of rice at Rs. 46 per kg and 3 kg of sugar at Rs. 42 per kg. She paid with a note of Rs. 1,000 "
@@ -239,6 +244,63 @@ def test_the_rules_stop_when_the_client_goes_away(start):
         time.sleep(0.3)  # the thread is in the middle of it
     wait_for(server, 0)
     assert ask(server, n=1).status_code == 200
+
+
+# --- closing --------------------------------------------------------------------------------------
+
+
+class SlowSource:
+    """A source that waits until the test lets it go on, and then asks whether anybody still waits."""
+
+    name = identity = "slow"
+
+    def __init__(self, queue):
+        self.queue, self.asked, self.begun, self.allowed = queue, 0, threading.Event(), threading.Event()
+
+    def candidates(self, questions, **_):
+        self.asked += 1
+        self.begun.set()
+        assert self.allowed.wait(30)
+        self.queue._check()
+        return [Found(problem="nothing was written") for _ in questions]
+
+
+def test_closing_ends_waiting_requests_and_the_one_in_progress(scorer):
+    async def ended():
+        queue = ParaphraseQueue(Batcher(scorer), Settings())
+        source = queue._source = SlowSource(queue)
+        asked = [asyncio.ensure_future(queue.paraphrase(QUESTION, n=1, styles=(), seed=seed)) for seed in range(4)]
+        await asyncio.to_thread(source.begun.wait, 30)
+        queue.close()
+        source.allowed.set()
+        return source.asked, await asyncio.gather(*asked, return_exceptions=True)
+
+    count, errors = asyncio.run(ended())
+    assert count == 1
+    assert [type(error) for error in errors] == [ShuttingDown] * 4
+
+
+def test_closing_stops_a_request_that_is_just_taken_from_the_queue(scorer):
+    async def ended():
+        queue = ParaphraseQueue(Batcher(scorer), Settings())
+        source = queue._source = SlowSource(queue)
+        source.allowed.set()
+        taken = queue._jobs.get
+
+        class ClosedMeanwhile:
+            put = queue._jobs.put
+
+            def get(self):
+                job = taken()
+                queue.close()
+                return job
+
+        queue._jobs = ClosedMeanwhile()
+        with pytest.raises(ShuttingDown):
+            await queue.paraphrase(QUESTION, n=1, styles=(), seed=0)
+        return source.asked
+
+    assert asyncio.run(ended()) == 0
 
 
 # --- sources --------------------------------------------------------------------------------------

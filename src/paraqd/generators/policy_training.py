@@ -25,13 +25,21 @@ from paraqd.generators.causal import encode_prompt
 from paraqd.generators.engine import pad
 from paraqd.generators.processors import row_key
 from paraqd.generators.runtime import quiet
-from paraqd.generators.training_loop import GeneratorTrainingError, load_checkpoint, save_checkpoint, seeded
+from paraqd.generators.training_loop import (
+    GeneratorTrainingError,
+    check_checkpoints,
+    check_steps,
+    load_checkpoint,
+    save_checkpoint,
+    seeded,
+)
 from paraqd.interrupts import deferred_interrupt
 from paraqd.progress import Progress, silent
 
 Row = Mapping[str, Any]  # a row with the column ``prompt`` and the columns that the reward function asks for
 RewardFunction = Callable[..., Sequence[float | None]]
 _LEAST_DEVIATION = 1e-4  # of the rewards in a group
+MAY_CHANGE = ("steps", "rows_at_once", "checkpoint_every")  # settings on which the figures of a step do not depend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +137,8 @@ def train_policy(
         A function that takes the decoded completion and returns the text that is rewarded.
     work_dir : Path, optional
         The folder for checkpoints. An interrupted training run resumes from its last checkpoint. If the folder has a
-        checkpoint of a run with another model, other rows or other settings, `GeneratorTrainingError` is raised.
+        checkpoint of a run with another model, other rows or other settings, or one past ``steps``,
+        `GeneratorTrainingError` is raised. The settings in `MAY_CHANGE` may be others.
     on_step : callable, optional
         A function that gets the figures of each step.
 
@@ -146,16 +155,16 @@ def train_policy(
         # on a GPU, a copy in half precision writes faster
         writer = half_copy(model) if device.startswith("cuda") else model
         optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
-        # the figures of a step do not depend on how many steps follow, so a run can be resumed and made longer
         fingerprint = {
-            "settings": {**asdict(settings), "steps": 0},
+            "settings": {name: value for name, value in asdict(settings).items() if name not in MAY_CHANGE},
             "seed": seed,
             "rows": _digest(rows),
             "model": weights_digest(model),
         }
         start = 0
         if work_dir is not None:
-            _check_checkpoints(work_dir, fingerprint)
+            check_checkpoints(work_dir, fingerprint)
+            check_steps(work_dir, settings.steps)
             start = load_checkpoint(model, optimizer, work_dir, fingerprint, device)[0]
         for step in range(start, settings.steps):
             torch.manual_seed(row_key(seed, "policy", step))
@@ -259,25 +268,16 @@ def _digest(rows: Sequence[Row]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _check_checkpoints(work_dir: Path, fingerprint: Mapping[str, Any]) -> None:
-    """Raise `GeneratorTrainingError` if a folder has a checkpoint of another run. It would be deleted otherwise."""
-    for path in sorted(work_dir.glob("step-*/state.json")):
-        before = json.loads(path.read_text(encoding="utf-8")).get("of", {})
-        changed = [name for name, value in fingerprint.items() if before.get(name) != value]
-        if changed:
-            raise GeneratorTrainingError(
-                f"{work_dir} has a checkpoint of a run with other {changed[0]}: choose another folder, or delete it"
-            )
-
-
 def _rows_of(step: int, rows: Sequence[Row], settings: PolicySettings, seed: int) -> list[Row]:
     """Return the rows of a step, each as often as the group is large. Every row has its turn before one recurs."""
     chosen = []
+    orders: dict[int, list[int]] = {}
     for place in range(step * settings.prompts, (step + 1) * settings.prompts):
         turn, number = divmod(place, len(rows))
-        order = list(range(len(rows)))
-        random.Random(row_key(seed, "order", turn)).shuffle(order)
-        chosen += [rows[order[number]]] * settings.group
+        if turn not in orders:
+            orders[turn] = list(range(len(rows)))
+            random.Random(row_key(seed, "order", turn)).shuffle(orders[turn])
+        chosen += [rows[orders[turn][number]]] * settings.group
     return chosen
 
 

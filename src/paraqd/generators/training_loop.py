@@ -8,7 +8,7 @@ import math
 import os
 import random
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -197,6 +197,28 @@ def load_checkpoint(
             return int(state["step"]), float(state["loss"])
         shutil.rmtree(folder)
     return 0, float("nan")
+
+
+def check_checkpoints(work_dir: Path, fingerprint: Mapping[str, Any]) -> None:
+    """Raise `GeneratorTrainingError` if a folder has a checkpoint of another run. It would be deleted otherwise."""
+    for path in sorted(work_dir.glob("step-*/state.json")):
+        before = json.loads(path.read_text(encoding="utf-8")).get("of", {})
+        changed = [name for name, value in fingerprint.items() if before.get(name) != value]
+        if changed:
+            raise GeneratorTrainingError(
+                f"{work_dir} has a checkpoint of a run with other {changed[0]}: choose another folder, or delete it"
+            )
+
+
+def check_steps(work_dir: Path, steps: int) -> None:
+    """Raise `GeneratorTrainingError` if the last checkpoint in a folder is past the wanted number of steps."""
+    for folder in _checkpoints(work_dir)[-1:]:
+        done = int(json.loads((folder / "state.json").read_text(encoding="utf-8"))["step"])
+        if done > steps:
+            raise GeneratorTrainingError(
+                f"{work_dir} has a checkpoint after {done} steps, which is past the {steps} that are wanted: ask for "
+                f"at least {done} steps, or choose another folder"
+            )
 
 
 def _checkpoints(work_dir: Path) -> list[Path]:

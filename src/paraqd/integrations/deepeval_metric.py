@@ -31,8 +31,8 @@ class ParaphraseMetric(BaseMetric):  # type: ignore[misc]  # deepeval is not typ
 
     Parameters
     ----------
-    threshold : float
-        The score above which a paraphrase is valid.
+    threshold : float, optional
+        The score above which a paraphrase is valid (default: the model's own threshold).
     model, judge, threads
         Passed to `paraqd.Scorer.load`.
 
@@ -40,18 +40,18 @@ class ParaphraseMetric(BaseMetric):  # type: ignore[misc]  # deepeval is not typ
 
     def __init__(
         self,
-        threshold: float = 0.5,
+        threshold: float | None = None,
         *,
         model: str | None = None,
         judge: str | None = None,
         threads: int | None = None,
     ) -> None:
-        self.threshold = threshold
+        self._handle = ScorerHandle(Model(model, "fused", threshold, judge=judge), threads)
+        self.threshold = self._handle.scorer.threshold
         self.evaluation_model = None
         self.include_reason = True
         self.async_mode = True
         self.verbose_mode = False
-        self._handle = ScorerHandle(Model(model, "fused", threshold, judge=judge), threads)
 
     def measure(self, test_case: LLMTestCase, *args: Any, **kwargs: Any) -> float:
         """Score a test case, and return the probability. The reason is the evidence."""

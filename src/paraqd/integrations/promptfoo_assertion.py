@@ -28,7 +28,14 @@ from paraqd.integrations.scorer_handle import cached_handle, reason_of
 from paraqd.runs.score import Model
 from paraqd.scoring.verdict import Verdict, probability_of
 
-_OPTIONS = ("model", "mode", "threshold", "skip", "judge")
+# the options with their types
+_OPTIONS: Mapping[str, tuple[str, tuple[type, ...]]] = {
+    "model": ("a text", (str,)),
+    "mode": ("a text", (str,)),
+    "threshold": ("a number without quotes", (int, float)),
+    "skip": ("true or false", (bool,)),
+    "judge": ("a text", (str,)),
+}
 
 
 def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,9 +56,13 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
     if variable not in variables:
         names = ", ".join(variables) or "none"
         raise ArgumentError(f"the test has no variable {variable!r} (its variables: {names}): set config.question_var")
-    if unknown := sorted(config.keys() - set(_OPTIONS)):
-        raise ArgumentError(f"config has an unknown key {unknown[0]!r}: choose question_var, {', '.join(_OPTIONS)}")
-    handle = cached_handle(Model(**config))
+    for name, value in config.items():
+        if name not in _OPTIONS:
+            raise ArgumentError(f"config has an unknown key {name!r}: choose question_var, {', '.join(_OPTIONS)}")
+        what, types = _OPTIONS[name]
+        if value is not None and (not isinstance(value, types) or (isinstance(value, bool) and bool not in types)):
+            raise ArgumentError(f"config.{name} is {value!r}: write {what}")
+    handle = cached_handle(Model(**{name: value for name, value in config.items() if value is not None}))
     (verdict,) = handle.verdicts([variables[variable]], [output])
     reason = reason_of(verdict, handle.scorer.threshold)
     if not isinstance(verdict, Verdict):

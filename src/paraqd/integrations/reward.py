@@ -2,10 +2,13 @@
 
 A reward is a number from -1 to 1:
 
-- 1 for a valid paraphrase that is far enough from the question, and less for one that is closer;
+- from 0.5 to 1 for a valid paraphrase that is far enough from the question, by its score, and less for a closer one;
 - half of that for each sentence that has little to do with the question (an addition);
-- from 0 down to -1 for an invalid paraphrase, by the probability that it is valid;
+- from 0 down to -1 for an invalid paraphrase, by its score;
 - -1 for a copy, and for every other output that a guard catches (see `reward_guards`).
+
+What counts is where a score lies between -1, the scorer's threshold and 1. With the threshold 0.5 of the shipped model,
+a valid paraphrase that is far enough earns exactly the probability that it is valid.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from paraqd.errors import ArgumentError
 from paraqd.integrations.faults import fault_of
 from paraqd.integrations.reward_guards import COPIED, check_output
 from paraqd.integrations.wording import distance
-from paraqd.scoring.verdict import Verdict, probability_of
+from paraqd.scoring.verdict import THRESHOLD, Verdict
 
 LOWEST = -1.0
 _ADDITION = 0.5  # each addition multiplies the reward by this factor
@@ -102,7 +105,7 @@ def rate_outputs(
     pairs : sequence of (str, str)
         The questions and the outputs.
     scorer : Scorer
-        The scorer that judges outputs that pass the guards.
+        The scorer that judges outputs that pass the guards. If it has no attribute ``threshold``, 0.5 is assumed.
     answers : sequence, optional
         The answers to the questions, so that an output that gives the answer away is caught.
     settings : RewardSettings, optional
@@ -125,8 +128,9 @@ def rate_outputs(
     caught = [_caught(*pair, answer, settings) for pair, answer in zip(pairs, known, strict=True)]
     passed = [place for place, rating in enumerate(caught) if not rating.fault]
     verdicts = scorer.score_pairs([pairs[place] for place in passed]) if passed else []
+    threshold = getattr(scorer, "threshold", THRESHOLD)
     for place, verdict in zip(passed, verdicts, strict=True):
-        caught[place] = _judged(verdict, caught[place], settings)
+        caught[place] = _judged(verdict, threshold, caught[place], settings)
     return caught
 
 
@@ -149,11 +153,24 @@ def _caught(question: str, output: str, answer: object, settings: RewardSettings
     return Rating(LOWEST, COPIED if apart < settings.least_distance else "", apart, None, additions)
 
 
-def _judged(verdict: Verdict, passed: Rating, settings: RewardSettings) -> Rating:
+def _judged(verdict: Verdict, threshold: float, passed: Rating, settings: RewardSettings) -> Rating:
     """Return the rating of an output that passed the guards."""
     assert passed.distance is not None
-    probability = probability_of(verdict.score)
-    reward = min(0.0, 2 * probability - 1)
+    quality = _quality(verdict.score, threshold)
+    reward = min(0.0, 2 * quality - 1)
     if verdict.valid:
-        reward = probability * min(1.0, passed.distance / settings.full_distance) * _ADDITION**passed.additions
+        reward = quality * min(1.0, passed.distance / settings.full_distance) * _ADDITION**passed.additions
     return Rating(reward, fault_of(verdict), passed.distance, verdict.score, passed.additions)
+
+
+def _quality(score: float, threshold: float) -> float:
+    """Return a number from 0 to 1 for a score from -1 to 1; it is 0.5 at the threshold.
+
+    With the threshold 0.5, it is the calibrated probability of a score in the mode ``fused``.
+
+    >>> [_quality(score, 0.5) for score in (-1, 0.5, 0.75, 1)], [_quality(score, 0.8) for score in (-0.1, 0.8, 0.9)]
+    ([0.0, 0.5, 0.75, 1.0], [0.25, 0.5, 0.75])
+    """
+    if score > threshold:
+        return 0.5 + 0.5 * (score - threshold) / (1 - threshold)
+    return 0.5 * (score + 1) / (threshold + 1) if threshold > -1 else 0.5

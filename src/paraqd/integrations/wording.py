@@ -12,11 +12,6 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-try:
-    from rapidfuzz.distance import LCSseq
-except ImportError:  # a machine that only trains may lack it
-    LCSseq = None  # type: ignore[assignment]
-
 from paraqd.reading import Problem
 from paraqd.scoring.evidence.content_words import stem
 from paraqd.scoring.pair_preparation import PreparedPair, prepare_pair
@@ -66,16 +61,11 @@ def prepared_distance(pair: PreparedPair) -> float:
 
 
 def common_length(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence.
+    """Return the length of the longest common subsequence. A machine that only trains needs no package for it.
 
     >>> common_length("a b c d".split(), "b d a".split())
     2
     """
-    return _slow_common_length(one, other) if LCSseq is None else int(LCSseq.similarity(one, other))
-
-
-def _slow_common_length(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return what `common_length` returns, without rapidfuzz."""
     row = [0] * (len(other) + 1)
     for item in one:
         before = 0  # the length without this item and without the other text's item

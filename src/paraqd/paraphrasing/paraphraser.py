@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from numbers import Integral
 from typing import Any, Literal
 
 from paraqd.data.tables import default_id
@@ -26,6 +27,8 @@ from paraqd.text_check import text_problem
 Search = Literal["sample", "anneal"]
 SEARCHES: tuple[Search, ...] = ("sample", "anneal")
 _SEED = 3407
+_MOST = 1000  # paraphrases of one question
+_PER_PARAPHRASE = 8  # candidates for each paraphrase
 _AT_ONCE = 256  # pairs that are scored at a time
 Pairs = Sequence[tuple[str, str]]
 
@@ -37,7 +40,7 @@ class Settings:
     Attributes
     ----------
     n : int
-        The number of paraphrases per question.
+        The number of paraphrases per question, at most 1,000.
     styles : tuple of str
         The wanted styles, such as ``plain`` or ``exam`` (default: no style).
     choice : {"mmr", "pareto"}
@@ -50,7 +53,7 @@ class Settings:
         ``sample`` draws many candidates. ``anneal`` also improves texts step by step with the score as the objective;
         it cannot be used with an endpoint.
     candidates : int, optional
-        The number of candidates per question (default: eight for each paraphrase).
+        The number of candidates per question, at most 8,000 (default: eight for each paraphrase).
     limits : Limits
         The limits on the overlap of words.
     seed : int
@@ -69,8 +72,18 @@ class Settings:
     seed: int = _SEED
 
     def __post_init__(self) -> None:
+        for name in ("n", "candidates", "seed"):
+            given = getattr(self, name)
+            if isinstance(given, bool) or not (isinstance(given, Integral) or (given is None and name == "candidates")):
+                raise ArgumentError(f"{name} is {given!r}: pass a whole number")
+        _style_names(self.styles)
         if self.n < 1:
             raise ArgumentError(f"n is {self.n}: ask for at least 1 paraphrase")
+        if self.n > _MOST:
+            raise ArgumentError(f"n is {self.n:,}: ask for at most {_MOST:,} paraphrases of a question")
+        if self.candidates is not None and self.candidates > _PER_PARAPHRASE * _MOST:
+            most = f"{_PER_PARAPHRASE * _MOST:,}"
+            raise ArgumentError(f"candidates is {self.candidates:,}: ask for at most {most} per question")
         if self.candidates is not None and self.candidates < self.n:
             few = counted(self.candidates, "candidate")
             raise ArgumentError(f"{few} cannot give {counted(self.n, 'paraphrase')}: ask for more candidates")
@@ -82,7 +95,7 @@ class Settings:
     @property
     def count(self) -> int:
         """The number of candidates to ask for."""
-        return 8 * self.n if self.candidates is None else self.candidates
+        return _PER_PARAPHRASE * self.n if self.candidates is None else self.candidates
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as a JSON-serialisable dictionary."""
@@ -159,7 +172,7 @@ def paraphrase(
     question : str
         The question.
     n : int
-        The number of paraphrases. Fewer are returned if the source does not find enough.
+        The number of paraphrases, at most 1,000. Fewer are returned if the source does not find enough.
     source : str or CandidateSource
         ``rules``, a model's folder or name, the address of an OpenAI-compatible endpoint, or a source of your own.
     styles : sequence of str
@@ -182,12 +195,27 @@ def paraphrase(
         raise ArgumentError(problem)
     if scorer is not None and judge is not None:
         raise ArgumentError("judge cannot be combined with a loaded scorer, which has its own")
+    if scorer is not None and not hasattr(scorer, "begin"):
+        raise ArgumentError(f"scorer is {scorer!r}: pass a loaded scorer, such as paraqd.Scorer.load()")
+    if not isinstance(source, str) and not hasattr(source, "candidates"):
+        raise ArgumentError(f"source is {source!r}: pass a name, an address, or an object with the method candidates")
     settings = Settings(
-        n=n, styles=tuple(styles), choice=choice, repair=repair, search=search, limits=limits, seed=seed
+        n=n, styles=_style_names(styles), choice=choice, repair=repair, search=search, limits=limits, seed=seed
     )
     loaded = load_source(source) if isinstance(source, str) else source
     gate = Scorer.load(judge=judge) if scorer is None else scorer
     return list(paraphrase_text(question, loaded, gate, settings).paraphrases)
+
+
+def _style_names(styles: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of styles, or raise an `ArgumentError` if they are no list of names."""
+    if isinstance(styles, str) or not isinstance(styles, Iterable):
+        raise ArgumentError(f"styles is {styles!r}: pass a list of names, such as ['exam']")
+    names = tuple(styles)
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentError(f"styles has {name!r}, which is not the name of a style")
+    return names
 
 
 def paraphrase_text(question: str, source: CandidateSource, scorer: PairScorer, settings: Settings) -> Paraphrased:

@@ -1,7 +1,7 @@
-"""Search for paraphrases with the score as the objective: best of n, and simulated annealing.
+"""Search for paraphrases by simulated annealing, with the score as the objective.
 
-Both have a source rewrite a question, and keep the text with the highest *worth*: the score if the text is valid, plus
-its distance from the question. An invalid text is worth less than every valid text.
+The search has a source rewrite a question, and keeps the text with the highest *worth*: the score if the text is valid,
+plus its distance from the question. An invalid text is worth less than every valid text.
 """
 
 from __future__ import annotations
@@ -31,14 +31,6 @@ def worth(question: str, judged: Judged) -> float:
     """
     score = judged.verdict.score
     return score + distance(question, judged.text) if judged.verdict.valid else score - 1
-
-
-def best_of(
-    question: Question, source: CandidateSource, score: Score, *, count: int = 16, seed: int = 0
-) -> Judged | None:
-    """Return the candidate with the highest worth among ``count`` candidates; None if the source wrote nothing."""
-    found = source.candidates([question], count=count, seed=seed)[0].candidates
-    return _best(question.text, _judge(question.text, found, score))
 
 
 def anneal(

@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paraqd.extras import MissingExtraError
 from paraqd.server.errors import DeadlineExceeded, Overloaded, ServerError, ShuttingDown
@@ -139,7 +139,7 @@ class ParaphraseQueue:
             job.stopped.set()
 
     def close(self) -> None:
-        """Take no more requests, and give up those in progress."""
+        """Take no more requests, and give up those that wait or are in progress. Their callers get `ShuttingDown`."""
         self._closed = True
         if (job := self._current) is not None:
             job.stopped.set()
@@ -162,10 +162,13 @@ class ParaphraseQueue:
             if not job.future.set_running_or_notify_cancel():
                 continue
             self._current, begun = job, monotonic()
+            if self._closed:  # looked at after the job is known, so that close() misses none
+                job.stopped.set()
             try:
+                job.check()
                 found = self._written(job)
             except BaseException as error:
-                job.future.set_exception(error)
+                job.future.set_exception(ShuttingDown() if self._closed and isinstance(error, _Stopped) else error)
             else:
                 job.future.set_result(found)
                 self._seconds += 0.2 * (monotonic() - begun - self._seconds)
@@ -191,20 +194,21 @@ class ParaphraseQueue:
 
     def _loaded(self) -> CandidateSource:
         """Return the source, and load it the first time."""
-        from paraqd.paraphrasing.sources.loading import load_source
+        from paraqd.paraphrasing.sources.loading import is_address, load_source
 
         with self._loading:
             if self._source is None:
-                self._source = load_source(
-                    self._settings.paraphrase_source,
-                    check=self._check,
-                    parameter="paraphrase_source",
-                    model=self._settings.paraphrase_model,
-                    most_requests=self._settings.paraphrase_requests,
-                    timeout=self._settings.deadline,
-                    attempts=3,  # nobody waits longer than the deadline
-                    at_once=1,
-                )
+                settings, endpoint = self._settings, dict[str, Any]()
+                if is_address(settings.paraphrase_source):
+                    endpoint = {
+                        "model": settings.paraphrase_model,
+                        "most_requests": settings.paraphrase_requests,
+                        "timeout": settings.deadline,
+                        "attempts": 3,  # nobody waits longer than the deadline
+                        "at_once": 1,
+                    }
+                source = settings.paraphrase_source
+                self._source = load_source(source, check=self._check, parameter="paraphrase_source", **endpoint)
             return self._source
 
     def _check(self) -> None:

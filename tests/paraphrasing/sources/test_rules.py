@@ -44,6 +44,17 @@ def test_candidates_depend_on_the_seed_and_the_id_only(rules):
     assert rules.candidates(QUESTIONS[1:], count=4, seed=1) == rules.candidates(QUESTIONS, count=4, seed=1)[1:]
 
 
+def test_a_style_ends_when_chains_give_nothing_new():
+    tried = []
+    source = module.RuleSource(check=lambda: tried.append(1))
+    question = Question("q", "What is 7 times 8?")
+    [many] = source.candidates([question], count=8000, seed=1)
+    assert many.candidates and len(tried) < 400
+    tried.clear()
+    [few] = source.candidates([question], count=80, seed=1)
+    assert few == many and len(tried) == 240  # the paraphrases for up to ten do not depend on the early end
+
+
 def test_large_numbers_are_not_written_in_words(rules):
     question = Question("3", "A farmer has 4875 hens and buys 1,250 more hens. How many hens does he have?")
     [found] = rules.candidates([question], count=20, seed=1)

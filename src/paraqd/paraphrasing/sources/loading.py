@@ -5,7 +5,7 @@ The command line imports this module for its help, so it imports little.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from paraqd.errors import ArgumentError
@@ -25,15 +25,17 @@ def load_source(
 ) -> CandidateSource:
     """Load a source: ``rules``, the address of an endpoint (``https://…``), or a model's folder or name.
 
-    ``endpoint`` are the settings of an endpoint; see `EndpointSource`. Rules and an endpoint call ``check`` again and
-    again, and stop if it raises an exception. ``parameter`` is what messages call the parameter with which a source is
-    chosen.
+    ``endpoint`` are the settings of an endpoint; see `EndpointSource`. Other sources take none. Rules and an endpoint
+    call ``check`` again and again, and stop if it raises an exception. ``parameter`` is what messages call the
+    parameter with which a source is chosen.
 
     >>> load_source("rules").name
     'rules'
     """
     if not source.strip():
         raise ArgumentError("the name of the source is empty: pass rules, a model or the address of an endpoint")
+    if endpoint:
+        _check_endpoint(source, endpoint)
     if source == RULES:
         from paraqd.paraphrasing.sources.rules import RuleSource, require_parser
 
@@ -46,6 +48,23 @@ def load_source(
     from paraqd.paraphrasing.sources.model import ModelSource
 
     return ModelSource.load(source, device=device)
+
+
+def _check_endpoint(source: str, given: Mapping[str, Any]) -> None:
+    """Raise an `ArgumentError` if settings are no settings of an endpoint, or if the source is none."""
+    from dataclasses import fields
+
+    from paraqd.paraphrasing.sources.endpoint import EndpointSource
+
+    known = [each.name for each in fields(EndpointSource) if each.init and each.name not in ("address", "check")]
+    for name in given:
+        if name not in known:
+            raise ArgumentError(f"an endpoint has no setting {name!r}: choose among {', '.join(known)}")
+    if "://" not in source:
+        raise ArgumentError(
+            f"the settings of an endpoint ({', '.join(given)}) need one, and the source is {source}: leave them out, "
+            "or pass the address of an endpoint as the source"
+        )
 
 
 def is_address(source: str) -> bool:

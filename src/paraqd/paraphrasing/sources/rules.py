@@ -23,6 +23,8 @@ from paraqd.version import __version__
 
 _ENOUGH = 0.66  # no more steps are added to a chain once the overlap with the question is this small
 _TRIES = 3  # chains that are tried for each candidate that is wanted
+_ALWAYS = 240  # chains that are tried in any case: those for the 80 candidates of ten paraphrases
+_IN_VAIN = 50  # after these, a style ends when so many chains in a row gave nothing new
 
 
 @dataclass(frozen=True)
@@ -123,15 +125,16 @@ class RuleSource:
             return Found(problem="no rule can rewrite it safely, because it has a list of statements or options")
         found: dict[str, Candidate] = {}
         for style, share in shares(count, styles):
-            wanted = len(found) + share
+            wanted, last = len(found) + share, 0
             for number in range(share * _TRIES):
-                if len(found) >= wanted:
+                if len(found) >= wanted or number >= max(_ALWAYS, last + _IN_VAIN):
                     break
                 self.check()
                 rng = derive_rng(seed, question.id, f"{self.name}/{style}/{number}")
                 made = self._chain(problem, STYLES[style], rng)
                 if made is not None and made[0] not in found and not is_clumsy(problem.text, made[0]):
                     found[made[0]] = Candidate(made[0], self.name, style, made[1])
+                    last = number
         return Found(tuple(found.values()), "" if found else "no rule can rewrite it")
 
     def _chain(self, problem: Problem, style: Style, rng: random.Random) -> tuple[str, tuple[str, ...]] | None:

@@ -152,9 +152,10 @@ export class PairList {
     if (pair) this.onSelect(pair, index);
   }
 
-  /** Mark a pair as chosen, and bring it into view. */
+  /** Mark a pair as chosen, and bring it into view. A pair that is still on its way is not chosen any more. */
   select(n, { reveal = true } = {}) {
     this.selected = n;
+    this.aim = null;
     this.locate();
     if (reveal && this.chosen >= 0) this.reveal(this.chosen);
     this.draw();
@@ -238,9 +239,7 @@ export class PairList {
   onClick(event) {
     const index = Number(event.target.closest?.(".row")?.dataset.index ?? NaN);
     const pair = Number.isNaN(index) ? null : this.at(index);
-    if (!pair) return;
-    this.aim = null;
-    this.onSelect(pair, index);
+    if (pair) this.onSelect(pair, index);
   }
 
   onKey(event) {

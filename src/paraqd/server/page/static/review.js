@@ -240,7 +240,8 @@ export class Review {
 
   async goOnNow(from, quiet) {
     const before = this.opened;
-    const isBusy = () => this.opened !== before || document.activeElement === this.panel.note;
+    this.list.aim = null; // the last key counts: this one, or a step that is asked for from now on
+    const isBusy = () => this.opened !== before || this.list.aim !== null || document.activeElement === this.panel.note;
     try {
       const isSaved = await outbox.settled();
       if (isBusy()) return undefined; // somebody chose a pair or began a note in the meantime
