@@ -22,8 +22,6 @@ GOOD = "Tom owns 5 red pens and gets 3 blue ones. How many pens are there in all
         (f"Here are three paraphrases:\n1. {GOOD}", "Here are three paraphrases:"),
         (f"Below is a reworded version of the question: {GOOD}", "Below is a reworded version of the question:"),
         (f"Sure! {GOOD}", "Sure!"),
-        (f"{GOOD} (Answer: 8)", "Answer: 8"),
-        (f"{GOOD} **Answer:** $8.50", "Answer:** $8.50"),
         (f"Sure.\n\n{GOOD}", "Sure."),
         (f"Sure, here is the problem:\n{GOOD}", "Sure, here is the problem:"),
         (f"Sure thing! Here you go: {GOOD}", "Sure thing! Here you go:"),

@@ -35,7 +35,6 @@ _OPENINGS = (
 _CLOSINGS = (
     r"```\w*",
     r"</?(?:think|thinking|thoughts?|reasoning)>",  # what a reasoning model thinks before it answers
-    r"(?:answer|solution)[*_]{0,2}\s?[:=][*_]{0,2}\s*[^\w\s]?\d[\d.,]*",  # the answer
     rf"i hope (?:this|that|it) (?:helps|is helpful|works|meets)\b{_REST}[.!]?",
     rf"let me know if (?:you(?:'d| would|r| need| want| have)|this|that|there|any)\b{_REST}[.!]?",
     rf"feel free to (?:ask|let me know|reach out|modify|adjust|edit)\b{_REST}[.!]?",
