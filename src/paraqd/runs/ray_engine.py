@@ -27,6 +27,7 @@ _REACHED_WITHIN = 5.0  # seconds to wait for a connection to the host
 _ANSWERED_WITHIN = 20.0  # seconds to wait for a Ray response from a host that accepts connections
 _TRIES = 4
 _PAUSE = 0.5  # seconds to wait before restarting a worker that died during start-up
+_RESTARTED_WITHIN = 120.0  # seconds in which Ray may restart a worker; a busy machine needs many
 _OBJECT_STORE = 128 << 20  # bytes for a temporary cluster; small, because only pieces and counts pass through it
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -209,6 +210,7 @@ class _Workers:
     _idle: list[Any] = field(default_factory=list)
     # the workers in use, each with the number of times it has died since it last finished a piece
     _deaths: dict[Any, int] = field(default_factory=dict)
+    _restarting: dict[Any, float] = field(default_factory=dict)  # the workers that Ray restarts, and since when
     _job_reference: Any = None
 
     def results(self) -> Results:
@@ -246,6 +248,7 @@ class _Workers:
                         yield failed
                     continue
                 if piece is None:
+                    self._restarting.pop(worker, None)
                     self._check_identity(*found)
                 else:
                     self._deaths[worker] = 0
@@ -280,6 +283,10 @@ class _Workers:
 
         A worker that dies repeatedly is no longer used, unless it is the only worker.
         """
+        if piece is None and self._is_restarting(worker, error):
+            time.sleep(_PAUSE)
+            self._start(worker)
+            return None
         failed = None
         self._deaths[worker] += 1
         if piece is not None:
@@ -295,6 +302,13 @@ class _Workers:
                 time.sleep(_PAUSE)
             self._start(worker)
         return failed
+
+    def _is_restarting(self, worker: Any, error: Exception | None) -> bool:
+        """Return True if a worker does not answer because Ray restarts it, unless this has taken too long."""
+        if "restarting" not in str(error):  # Ray has the same class of error for a worker that died during a call
+            return False
+        since = self._restarting.setdefault(worker, time.monotonic())
+        return time.monotonic() - since < _RESTARTED_WITHIN
 
     def _give_up(self, worker: Any, error: Exception) -> None:
         """Stop using a worker, and raise the error if no other worker remains."""
