@@ -307,7 +307,8 @@ class TestRay:
         assert [record.message.partition(":")[0] for record in caplog.records] == ["a worker is no longer used"]
 
     def test_a_worker_that_ray_restarts_slowly(self, here, cluster, monkeypatch):
-        monkeypatch.setattr("paraqd.runs.ray_engine._PAUSE", 0.001)  # many calls come before the worker is back
+        # a call that comes before the worker is back would be the second death
+        monkeypatch.setattr("paraqd.runs.ray_engine._TRIES", 2)
         found = list(on_ray(workers=1)(DiesOnce(str(here)), PIECES, lambda rows: None))
         assert sorted(result.piece.index for result in found) == [0, 1, 2]
         assert not any(result.problem for result in found)
@@ -372,3 +373,14 @@ def test_workers_with_another_model_than_the_run_began_with():
     crew = _Workers(Changed(), [], 1)
     with pytest.raises(ClusterError, match="the worker on host has none, but the run began with model:a"):
         crew._check_identity("none", "host")
+
+
+def test_a_worker_that_ray_is_restarting_has_not_died(monkeypatch):
+    ray = pytest.importorskip("ray")
+    crew = _Workers(Counting(), [], 1)
+    restarting = ray.exceptions.ActorUnavailableError("IOError: The actor is restarting.", None)
+    died = ray.exceptions.ActorUnavailableError("RpcError: RPC error: Socket closed", None)
+    assert not crew._is_restarting("worker", died)
+    assert crew._is_restarting("worker", restarting)
+    monkeypatch.setattr("paraqd.runs.ray_engine._RESTARTED_WITHIN", 0.0)
+    assert not crew._is_restarting("worker", restarting)
