@@ -1,9 +1,15 @@
-"""Name parameters in messages: as arguments of Python functions or as options of the program ``paraqd``."""
+"""Check numbers that are given as parameters, and name parameters in messages.
+
+A message names a parameter as an argument of a Python function or as an option of the program ``paraqd``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral, Real
+
+from paraqd.errors import ArgumentError
 
 _COLUMNS = ("question", "paraphrase", "label", "id", "score")
 _state = {"options": False}
@@ -45,3 +51,27 @@ def named(name: str, value: object = True) -> str:
     if value is True:
         return option
     return f'{option} "{value}"' if " " in str(value) else f"{option} {value}"
+
+
+def whole_number(name: str, given: object, *, least: int | None = None) -> int:
+    """Return a whole number, which may be one of numpy's, as an int. Raise an `ArgumentError` if it cannot be used.
+
+    >>> whole_number("n", 5, least=1)
+    5
+    """
+    if isinstance(given, bool) or not isinstance(given, Integral):
+        raise ArgumentError(f"{name} is {given!r}: pass a whole number")
+    if least is not None and given < least:
+        raise ArgumentError(f"{name} is {int(given)}: pass at least {least}")
+    return int(given)
+
+
+def number_between(name: str, given: object, least: float, most: float) -> float:
+    """Return a number as a float. Raise an `ArgumentError` if it is no number, or outside the limits.
+
+    >>> number_between("timeout", 60, 0.001, 1_000_000)
+    60.0
+    """
+    if isinstance(given, bool) or not isinstance(given, Real) or not least <= float(given) <= most:
+        raise ArgumentError(f"{name} is {given!r}: pass a number from {least:,} to {most:,}")
+    return float(given)

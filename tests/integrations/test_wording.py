@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
+from rapidfuzz.distance import LCSseq
 
 from paraqd.integrations.wording import common_length, distance
 
@@ -49,3 +52,10 @@ def test_texts_without_words():
 @pytest.mark.parametrize(("one", "other", "length"), [("", "abc", 0), ("abc", "abc", 3), ("abcde", "axcxe", 3)])
 def test_the_longest_common_subsequence(one, other, length):
     assert common_length(one, other) == length
+
+
+def test_the_longest_common_subsequence_is_that_of_rapidfuzz():
+    rng = random.Random(1)
+    for _ in range(500):
+        one, other = (rng.choices("abcdef", k=rng.randint(0, 90)) for _ in range(2))
+        assert common_length(one, other) == LCSseq.similarity(one, other)

@@ -1,9 +1,12 @@
 """Paraphrases pass the gate, differ, and say where they come from."""
 
+import json
+import pickle
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 
 import paraqd
@@ -133,6 +136,12 @@ def test_a_source_that_repeats_the_question_is_named_as_such(scorer, fixed):
     assert found.reason == "the source only repeats the question"
 
 
+def test_candidates_are_counted_once_and_without_those_that_repeat_the_question(scorer, fixed):
+    source = fixed(QUESTION, *STEPS, f" {STEPS[0]} ")
+    [found] = paraphrase_questions([Question("q", QUESTION)], source, scorer, Settings(n=1))
+    assert found.counts["candidates"] == 2
+
+
 @pytest.mark.parametrize("choice", ["mmr", "pareto"])
 def test_both_choices_can_choose_texts_that_only_annealing_found(scorer, choice):
     stepwise = Stepwise()
@@ -167,6 +176,8 @@ def test_annealing_is_refused_with_an_endpoint_before_any_request(scorer):
         ({"seed": None}, "seed is None: pass a whole number"),
         ({"styles": "exam"}, "styles is 'exam': pass a list of names"),
         ({"styles": (5,)}, "styles has 5, which is not the name of a style"),
+        ({"styles": ("exam", "\ud800")}, "styles has .*, which is not the name of a style"),
+        ({"limits": 0.8}, r"limits is 0\.8: pass Limits"),
         ({"n": 1001}, "n is 1,001: ask for at most 1,000 paraphrases of a question"),
         ({"candidates": 8001}, "candidates is 8,001: ask for at most 8,000 per question"),
         ({"n": 5, "candidates": 2}, "2 candidates cannot give 5 paraphrases: ask for more candidates"),
@@ -195,9 +206,20 @@ def test_arguments_are_checked(scorer, given, message):
         paraqd.paraphrase(QUESTION, **{"scorer": scorer, **given})
 
 
-def test_whole_numbers_of_other_libraries_are_taken():
-    numpy = pytest.importorskip("numpy")
-    assert Settings(n=numpy.int64(2)).count == 16
+@pytest.mark.parametrize("given", ["0.5", None, 0, 1.5, float("nan")])
+def test_limits_are_checked(given):
+    with pytest.raises(ArgumentError, match="the limit question must be above 0 and at most 1, not "):
+        Limits(question=given)
+
+
+def test_settings_of_any_kind_become_plain_values():
+    limits = Limits(question=np.float32(0.5))
+    settings = Settings(
+        n=np.int64(2), candidates=np.int32(9), seed=np.uint8(1), repair=np.True_, limits=limits, styles=iter(["exam"])
+    )
+    plain = Settings(n=2, candidates=9, seed=1, limits=Limits(question=0.5), styles=("exam",))
+    assert settings == pickle.loads(pickle.dumps(settings)) == plain
+    assert json.dumps(settings.to_dict()) == json.dumps(plain.to_dict())
 
 
 @pytest.mark.parametrize("source", ["rules", "https://example.org/v1"])

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 from paraqd.errors import ArgumentError
@@ -50,8 +51,10 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("question", "others"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ArgumentError(f"the limit {name} must be above 0 and at most 1, not {getattr(self, name)}")
+            given = getattr(self, name)
+            if not isinstance(given, Real) or not 0 < float(given) <= 1:
+                raise ArgumentError(f"the limit {name} must be above 0 and at most 1, not {given!r}")
+            object.__setattr__(self, name, float(given))  # JSON takes no float of numpy
 
 
 LIMITS = Limits()

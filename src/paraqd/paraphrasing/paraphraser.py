@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from numbers import Integral
 from typing import Any, Literal
 
 from paraqd.data.tables import default_id
 from paraqd.errors import ArgumentError
 from paraqd.operators.apply import Question
-from paraqd.parameters import named
+from paraqd.parameters import named, whole_number
 from paraqd.paraphrasing.choice import LIMITS, METHODS, Judged, Limits, Method, choose, why_few
 from paraqd.paraphrasing.repair import repair as mend
 from paraqd.paraphrasing.search import anneal
@@ -72,11 +71,13 @@ class Settings:
     seed: int = _SEED
 
     def __post_init__(self) -> None:
-        for name in ("n", "candidates", "seed"):
-            given = getattr(self, name)
-            if isinstance(given, bool) or not (isinstance(given, Integral) or (given is None and name == "candidates")):
-                raise ArgumentError(f"{name} is {given!r}: pass a whole number")
-        _style_names(self.styles)
+        # numbers of numpy and lists of any kind become what JSON and other processes take
+        plain: dict[str, Any] = {name: bool(getattr(self, name)) for name in ("repair", "gate")}
+        plain |= {name: whole_number(name, getattr(self, name)) for name in ("n", "seed")}
+        if self.candidates is not None:
+            plain["candidates"] = whole_number("candidates", self.candidates)
+        for name, value in {**plain, "styles": _style_names(self.styles)}.items():
+            object.__setattr__(self, name, value)
         if self.n < 1:
             raise ArgumentError(f"n is {self.n}: ask for at least 1 paraphrase")
         if self.n > _MOST:
@@ -87,6 +88,8 @@ class Settings:
         if self.candidates is not None and self.candidates < self.n:
             few = counted(self.candidates, "candidate")
             raise ArgumentError(f"{few} cannot give {counted(self.n, 'paraphrase')}: ask for more candidates")
+        if not isinstance(self.limits, Limits):
+            raise ArgumentError(f"limits is {self.limits!r}: pass Limits(question=0.8, others=0.8) or other limits")
         if self.choice not in METHODS:
             raise ArgumentError(f"unknown choice {self.choice!r}: choose {' or '.join(METHODS)}")
         if self.search not in SEARCHES:
@@ -213,7 +216,7 @@ def _style_names(styles: Sequence[str]) -> tuple[str, ...]:
         raise ArgumentError(f"styles is {styles!r}: pass a list of names, such as ['exam']")
     names = tuple(styles)
     for name in names:
-        if not isinstance(name, str):
+        if text_problem(name, allow_blank=name == "", unicode=True):
             raise ArgumentError(f"styles has {name!r}, which is not the name of a style")
     return names
 

@@ -21,6 +21,11 @@ TWO = ["Ann has 2 pens. How many?", "2 pens are with Ann. How many?"]
         '{"1": "Ann has 2 pens. How many?", "2": "2 pens are with Ann. How many?"}',
         '["Ann has 2 pens. How many?", "2 pens are with Ann. How many?", "Bob has',
         'Here they are:\n[{"text": "Ann has 2 pens. How many?"}, {"text": "2 pens are with Ann. How many?"}, {"te',
+        '{"text": "Ann has 2 pens. How many?"}\n{"text": "2 pens are with Ann. How many?"}',
+        '```json\n["Ann has 2 pens. How many?"]\n```\nand\n```json\n["2 pens are with Ann. How many?"]\n```',
+        "I use the order of the original problem first, and then begin with 2.\n\n"
+        '```json\n["Ann has 2 pens. How many?", "2 pens are with Ann. How many?"]\n```\n\nThe numbers are the same.',
+        '["1. Ann has 2 pens. How many?", "Version 2: 2 pens are with Ann. How many?"]',
         '- **Version A:** "Ann has 2 pens. How many?"\n- **Version B:** "2 pens are with Ann. How many?"',
     ],
 )
@@ -155,7 +160,7 @@ def test_only_quotes_around_the_whole_text_are_removed(answer, text):
 def test_a_list_within_an_item_belongs_to_it():
     answer = "1. Ann buys:\n   - 5 pens\n   - 3 cups\n   How many things?\n2. Ann gets 5 pens and 3 cups. How many?"
     assert paraphrases_in(answer) == [
-        "Ann buys:\n- 5 pens\n- 3 cups How many things?",
+        "Ann buys:\n- 5 pens\n- 3 cups\nHow many things?",
         "Ann gets 5 pens and 3 cups. How many?",
     ]
 

@@ -193,6 +193,51 @@ def test_an_address_with_a_password_is_refused_without_showing_it(address):
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"at_once": 0}, "at_once is 0: pass at least 1"),
+        ({"at_once": None}, "at_once is None: pass a whole number"),
+        ({"attempts": 0}, "attempts is 0: pass at least 1"),
+        ({"attempts": 2.5}, r"attempts is 2\.5: pass a whole number"),
+        ({"most_requests": -1}, "most_requests is -1: pass at least 1"),
+        ({"most_tokens": "5"}, "most_tokens is '5': pass a whole number"),
+        ({"requests_per_minute": 0}, r"requests_per_minute is 0: pass a number from 0\.001 to 1,000,000"),
+        ({"requests_per_minute": -1}, "requests_per_minute is -1: pass a number"),
+        ({"timeout": -1}, "timeout is -1: pass a number"),
+        ({"timeout": float("inf")}, "timeout is inf: pass a number"),
+        ({"timeout": None}, "timeout is None: pass a number"),
+        ({"first_wait": float("nan")}, "first_wait is nan: pass a number from 0 to 1,000,000"),
+        ({"model": ""}, "blank model"),
+        ({"model": "m\udcff"}, "model is not valid Unicode"),
+        ({"key_variable": 5}, "key_variable is not text"),
+    ],
+)
+def test_settings_are_checked(source, given, message):
+    with pytest.raises(ArgumentError, match=message):
+        source(**given)
+
+
+@pytest.mark.parametrize("address", [5, "", "http://127.0.0.1/v\udcff1"])
+def test_an_address_that_is_no_text_is_one_line(address):
+    with pytest.raises(ArgumentError, match=r"address.*: pass one like https://HOST/v1"):
+        EndpointSource(address, model="m")
+
+
+@pytest.mark.parametrize(
+    ("question", "style", "message"),
+    [
+        ("Ann has \ud800 pens.", "exam", "question is not valid Unicode"),
+        ("  ", "exam", "blank question"),
+        ("Ann has 2 pens.", "\ud800", "style is not valid Unicode"),
+    ],
+)
+def test_a_text_that_cannot_be_sent_is_refused_before_any_request(endpoint, source, question, style, message):
+    with pytest.raises(ArgumentError, match=message):
+        ask(source(), [*QUESTIONS, Question("3", question)], styles=[style])
+    assert endpoint.seen == []
+
+
 @pytest.mark.parametrize("address", ["http://[::1/v1", "http://example.org:port/v1", "https://", "ftp://example.org"])
 def test_an_address_of_no_endpoint_is_one_line(address):
     with pytest.raises(ArgumentError, match="is not the address of an endpoint: pass one like"):

@@ -15,10 +15,11 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paraqd.data.datasets import cache_dir
+from paraqd.errors import ArgumentError
 from paraqd.extras import require_extra
 from paraqd.files import atomic_write
 from paraqd.operators.apply import Question
-from paraqd.parameters import are_options, named
+from paraqd.parameters import are_options, named, number_between, whole_number
 from paraqd.paraphrasing.sources.answers import paraphrases_in
 from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, go_on, shares
 from paraqd.paraphrasing.sources.endpoint_access import hide_key, holds_key, read_key, split_address
@@ -35,8 +36,10 @@ from paraqd.paraphrasing.sources.endpoint_answers import (
     text_in,
     tokens_in,
 )
+from paraqd.paraphrasing.sources.endpoint_prompt import TASK, request
 from paraqd.paraphrasing.sources.loading import KEY_VARIABLE
 from paraqd.plural import counted
+from paraqd.text_check import text_problem
 
 if TYPE_CHECKING:
     import httpx
@@ -49,19 +52,7 @@ _MOST_REFUSED = 5  # questions in a row; then the endpoint itself is not as it s
 _LONGEST_WAIT = 60.0
 _LOOK_SECONDS = 0.1  # how often a wait is interrupted to see whether the work shall go on
 _SHOWN = 160
-_TASK = (
-    "You rewrite math word problems. A rewrite must ask the same problem with the same answer: keep every number, "
-    "unit, name, condition and the question itself. Change the wording and the order of words as much as you can. "
-    "Answer with a JSON array of strings and nothing else."
-)
-# what a style means; other styles are passed on as they are
-_STYLES = {
-    "plain": "plain, short sentences with common words",
-    "engaging": "lively and engaging, as a story for children, without new numbers",
-    "exam": "formal, as in an examination paper",
-    "formal": "formal and precise",
-    "casual": "casual, as one would say it to a friend",
-}
+_LARGEST = 1_000_000  # of the numbers of seconds and of requests per minute; a socket waits no longer than 24 days
 
 
 class _Task(NamedTuple):
@@ -125,6 +116,7 @@ class EndpointSource:
 
     def __post_init__(self) -> None:
         require_extra("endpoint", "an endpoint as the source", "httpx")
+        self._check_settings()
         parts = split_address(self.address)
         self._key = read_key(self.key_variable, parts)
         self._host = parts.hostname
@@ -133,6 +125,19 @@ class EndpointSource:
         self._lock = threading.Lock()
         self._next = 0.0
         self._refused: set[str] = set()  # the questions that were refused since the last answer
+
+    def _check_settings(self) -> None:
+        """Raise an `ArgumentError` if a setting cannot be used."""
+        for name in ("model", "key_variable"):
+            if (text := getattr(self, name)) is not None:
+                _check_text(text, name)
+        for name in ("most_requests", "most_tokens", "attempts", "at_once"):
+            if (given := getattr(self, name)) is not None or name in ("attempts", "at_once"):
+                setattr(self, name, whole_number(name, given, least=1))
+        if self.requests_per_minute is not None:
+            self.requests_per_minute = number_between("requests_per_minute", self.requests_per_minute, 0.001, _LARGEST)
+        self.timeout = number_between("timeout", self.timeout, 0.001, _LARGEST)
+        self.first_wait = number_between("first_wait", self.first_wait, 0, _LARGEST)
 
     @property
     def name(self) -> str:
@@ -149,8 +154,13 @@ class EndpointSource:
     ) -> list[Found]:
         """Return candidates for each question, with up to twelve from one request; see `CandidateSource`.
 
-        A question that the endpoint refuses has no candidates. Raise a `SourceError` if five are refused in a row.
+        A question that the endpoint refuses has no candidates. Raise a `SourceError` if five are refused in a row, and
+        an `ArgumentError` before anything is sent if a question or a style cannot be.
         """
+        for question in questions:
+            _check_text(question.text, "question")
+        for style in filter(None, styles):
+            _check_text(style, "style")
         name = self.name  # the model is looked up before several requests are sent at once
         tasks = [
             _Task(number, question, style, some, seed + part * _SEED_STEP)
@@ -225,8 +235,8 @@ class EndpointSource:
         body = {
             "model": self._model_name(),
             "messages": [
-                {"role": "system", "content": _TASK},
-                {"role": "user", "content": _request(task.question.text, task.style, task.texts)},
+                {"role": "system", "content": TASK},
+                {"role": "user", "content": request(task.question.text, task.style, task.texts)},
             ],
             "temperature": 0.9,
             "seed": task.seed,
@@ -357,6 +367,12 @@ class EndpointSource:
         raise TypeError("an endpoint is not sent to other processes: each loads its own")
 
 
+def _check_text(text: object, role: str) -> None:
+    """Raise an `ArgumentError` if a text cannot be sent."""
+    if problem := text_problem(text, role, unicode=True):
+        raise ArgumentError(problem)
+
+
 def _portions(share: int) -> list[int]:
     """Divide the texts for a question and a style among requests.
 
@@ -373,19 +389,9 @@ def _join(threads: Sequence[threading.Thread], seconds: float) -> None:
         thread.join(max(0.0, end - time.monotonic()))
 
 
-def _request(question: str, style: str, count: int) -> str:
-    r"""Return the request for a question.
-
-    >>> _request("How many?", "exam", 2)
-    'Write 2 different rewrites of this problem. Style: formal, as in an examination paper.\n\nHow many?'
-    """
-    manner = f" Style: {_STYLES.get(style, style)}." if style else ""
-    return f"Write {count} different rewrites of this problem.{manner}\n\n{question}"
-
-
 def _wait(first: float, attempt: int, response: httpx.Response | None) -> float:
     """Return the seconds to wait after an attempt: twice as long each time, or as long as the endpoint asks for."""
-    wait = first * 2.0 ** (attempt - 1)
+    wait = first * 2.0 ** min(attempt - 1, 99)  # a larger power is no float
     asked = "" if response is None else response.headers.get("retry-after", "").strip()
     if asked.replace(".", "", 1).isdecimal():
         wait = max(wait, float(asked[:8]))

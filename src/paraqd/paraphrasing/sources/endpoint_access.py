@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 from paraqd.errors import ArgumentError
 from paraqd.paraphrasing.sources.loading import KEY_VARIABLE
+from paraqd.text_check import text_problem
 
 
 def split_address(address: str) -> SplitResult:
@@ -16,6 +17,8 @@ def split_address(address: str) -> SplitResult:
     >>> split_address("https://example.org/v1").hostname
     'example.org'
     """
+    if problem := text_problem(address, "address", unicode=True):
+        raise ArgumentError(f"{problem}: pass one like https://HOST/v1")
     try:
         parts = urlsplit(address)
         host, secret = parts.hostname, "@" in parts.netloc or bool(parts.query or parts.fragment)
