@@ -41,7 +41,7 @@ def test_the_operators_in_the_recipe_default_exist():
 
 def test_the_recipe_default_keeps_every_test_set_and_the_styles_for_validation_apart():
     recipe = load_judge_recipe("default")
-    assert set(recipe.data.held_out) == {"aquarat", "sawp", "pawp", "styles_validation"}
+    assert set(recipe.data.held_out) == {"aquarat", "sawp", "pawp", "styles_validation", "rewrites_validation"}
     assert {"styles", "styles_composed"} <= set(recipe.data.train)
     assert recipe.data.train["styles"].weight == 2.0 and recipe.data.train["styles_composed"].most == 1200
 
