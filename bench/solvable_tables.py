@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd import SolvableChecker, read
-from paraqd.data.question_texts import FAMILIES, KINDS, QuestionText, hand_written, read_texts
+from paraqd.data.question_texts import FAMILIES, KINDS, QuestionText, read_texts, written_questions
 from paraqd.evaluation.metrics import evaluate
 from paraqd.training.recipes import load_recipe
 from paraqd.training.recipes.solvable import SolvableRecipe
@@ -119,7 +119,7 @@ def tables(work: Path, odds: Mapping[str, Floats], *, data_dir: Path | None = No
     form = {name: np.array([form_score(text.text) for text in texts]) for name, texts in sets.items()}
     scores = {FORM: form} | {shown: {key: odds[f"{name}|{key}"] for key in sets} for name, shown in models.items()}
     joined = {shown: np.concatenate([found[name] for name in sets]) for shown, found in scores.items()}
-    test = hand_written("solvable_test", data_dir)
+    test = written_questions("solvable_test", data_dir)
     answers = {FORM: np.array([form_score(text.text) for text in test]) - 2.5}  # all three conditions must hold
     for name, shown in models.items():
         scale, offset = fit_platt(joined[shown], labels_of(every).astype(np.float32))
@@ -132,7 +132,7 @@ def tables(work: Path, odds: Mapping[str, Floats], *, data_dir: Path | None = No
             *family_table(every, joined, recipe.data.held_out_families),
             "\n## AUC by validation set",
             *set_table(sets, scores),
-            f"\n## {len(test)} hand-written test questions",
+            f"\n## {len(test)} test questions that a language model wrote one by one",
             *figures_on_test(test, answers),
             f"\n{checker.signature}",
         ]

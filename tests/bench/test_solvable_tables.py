@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import solvable_tables
 
-from paraqd.data.question_texts import FAMILIES, QuestionText, hand_written, write_texts
+from paraqd.data.question_texts import FAMILIES, QuestionText, write_texts, written_questions
 from paraqd.training.recipes import load_recipe
 from paraqd.training.solvable_corpus import set_files
 
@@ -53,7 +53,7 @@ def test_all_tables(tmp_path):
         path.parent.mkdir(exist_ok=True)
         write_texts(texts(), path)
         odds[f"taught-shipped|{name}"] = np.array([1, 2, 3, 0.5, -1, 0.7])
-    odds["taught-shipped|test"] = rng.normal(size=len(hand_written("solvable_test")))
+    odds["taught-shipped|test"] = rng.normal(size=len(written_questions("solvable_test")))
     made = solvable_tables.tables(tmp_path, odds)
     assert made.count("\n## ") == 2 and "| form only | all families | package |" in made
     assert "MPNet" not in made  # its log-odds are not there

@@ -75,7 +75,7 @@ def start(tmp_path_factory, word_tokenizer, judge_words):
 @pytest.fixture(scope="module")
 def recipe(start):
     whole = load_recipe("solvable")
-    sets = {"hand_written": TextSet(weight=2.0)}
+    sets = {"single": TextSet(weight=2.0)}
     data = replace(whole.data, train=sets, validation=sets, held_out_families=("misplaced_words",))
     stages = (JudgeSettings(epochs=8, learning_rate=2e-3, batch_tokens=512, kind_share=0.3),)
     return replace(whole, encoder=str(start), start="", data=data, stages=stages)
@@ -88,8 +88,8 @@ def trained(recipe, tmp_path_factory):
     work = folder / "work"
     check_manifest(work / "texts", text_settings(recipe.data))
     files = set_files(work / "texts", recipe.data)
-    write_texts(questions(240, 0), files.train["hand_written"])
-    write_texts(questions(120, 1), files.validation["hand_written"])
+    write_texts(questions(240, 0), files.train["single"])
+    write_texts(questions(120, 1), files.validation["single"])
     done = train_solvable(recipe, folder / "model", work=work, device="cpu")
     return done, work
 
@@ -171,7 +171,7 @@ def test_texts_and_tokens_are_kept(trained, recipe):
     prepare_solvable(recipe, work)
     assert {path: path.stat().st_mtime_ns for path in (work / "tokens").iterdir()} == before
     train, validation = stored_tokens(recipe, work)
-    assert (len(train), len(validation["hand_written"]), len(reported_tokens(work))) == (240, 120, 300)
+    assert (len(train), len(validation["single"]), len(reported_tokens(work))) == (240, 120, 300)
     assert set(train.tokens.weights.tolist()) == {2.0}
 
 
@@ -183,7 +183,7 @@ def test_a_recipe_needs_a_training_set(recipe, tmp_path):
 
 def test_figures_compare_a_family_with_all_solvable_texts(trained, recipe):
     _, validation = stored_tokens(recipe, trained[1])
-    found = validation["hand_written"]
+    found = validation["single"]
     labels = found.tokens.labels
     assert {each["auc"] for each in family_figures(found, labels).values()} == {1.0}
     assert {each["auc"] for each in family_figures(found, -labels).values()} == {0.0}

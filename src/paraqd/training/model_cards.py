@@ -88,7 +88,8 @@ def solvable_card(facts: Mapping[str, Any]) -> str:
         "",
         "## Training data",
         f"{facts['data']['texts']:,} texts, of which {facts['data']['solvable']:,} are solvable: questions, valid"
-        " paraphrases, outputs of operators, and hand-written questions with and without faults (`datasets/solvable`).",
+        " paraphrases, outputs of operators, and questions with and without faults that language models wrote one by"
+        " one (`datasets/solvable`).",
         "",
         "## Training",
         f"Recipe `{facts['recipe']}`.",

@@ -18,7 +18,7 @@ from paraqd.data.awp_variants import EVIDENCE_KINDS
 from paraqd.data.datasets import find, load_pairs, load_questions, written_split
 from paraqd.data.faulty_pairs import changed_spans
 from paraqd.data.near_twins import near_twins
-from paraqd.data.question_texts import QuestionText, hand_written, hand_written_part, write_texts
+from paraqd.data.question_texts import QuestionText, write_texts, written_question_part, written_questions
 from paraqd.data.synthetic import InvalidParaphrase, SyntheticProblem, synthetic_part, synthetic_problems
 from paraqd.data.tables import open_table
 from paraqd.progress import Progress, silent
@@ -137,7 +137,7 @@ class _Corpus:
             "written": self._written,
             "synthetic": self._synthetic,
             "styles": self._styles,
-            "hand_written": self._hand_written,
+            "single": self._single,
         }[name]
         sources = find_sources(part)
         if part == "validation":
@@ -154,7 +154,7 @@ class _Corpus:
         """The questions that are not used for training, nor are their near twins."""
         found = held_out_questions(self._every_written, self.recipe.held_out, self.data_dir)
         found += [source.texts[0] for name in self.recipe.validation for source in self._sources(name, "validation")]
-        found += [text.text for text in hand_written("solvable_test", self.data_dir)]
+        found += [text.text for text in written_questions("solvable_test", self.data_dir)]
         return list(dict.fromkeys(found))
 
     def _corpus(self, part: str) -> list[Source]:
@@ -188,10 +188,10 @@ class _Corpus:
                 texts.append(pair.paraphrase)
         return [Source(f"styles-validation-{n}", tuple(texts)) for n, texts in enumerate(found.values())]
 
-    def _hand_written(self, part: str) -> list[Source]:
+    def _single(self, part: str) -> list[Source]:
         found: dict[str, list[QuestionText]] = {}
-        for text in hand_written("solvable", self.data_dir):
-            if hand_written_part(text.id) == part:
+        for text in written_questions("solvable", self.data_dir):
+            if written_question_part(text.id) == part:
                 found.setdefault(text.id, []).append(text)
         return [
             Source(name, tuple(t.text for t in texts if t.label), labelled=tuple(t for t in texts if not t.label))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.data.question_texts import FAMILIES, KINDS, hand_written, read_texts
+from paraqd.data.question_texts import FAMILIES, KINDS, read_texts, written_questions
 from paraqd.generators.encoder import encoder_folder
 from paraqd.generators.runtime import pick_device, quiet
 from paraqd.model_folder import TOKENIZER_FILE
@@ -123,7 +123,7 @@ def prepare_solvable(
     texts = {("train", name): path for name, path in files.train.items()}
     texts |= {("validation", name): path for name, path in files.validation.items()}
     for key, path in tokens.items():
-        rows = hand_written("solvable_test", data_dir) if key[0] == TEST else list(read_texts(texts[key]))
+        rows = written_questions("solvable_test", data_dir) if key[0] == TEST else list(read_texts(texts[key]))
         progress(f"tokenising {path.stem}", 0, len(rows))
         weight = recipe.data.train[key[1]].weight if key[0] == "train" else 1.0
         weights = [1.0 if text.source in recipe.data.operators else weight for text in rows]

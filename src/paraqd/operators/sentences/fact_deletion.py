@@ -11,7 +11,8 @@ from paraqd.reading import Problem
 
 # each phrase decides how the quantities are related; the question alone does not tell it
 _FACTS = re.compile(
-    r"(?:,\s)?(?<=\s)(?:towards? each other|in (?:the )?(?:same|opposite) directions?(?! (?:in|as|to)\b)|with(?:out)? replacement|"
+    r"(?:,\s)?(?<=\s)(?:towards? each other|in (?:the )?(?:same|opposite) directions?(?! (?:in|as|to)\b)|"
+    r"with(?:out)? replacement|"
     r"(?<!are )(?<!is )(?<!be )(?<!was )(?<!were )in the ratio(?: of)? \d+ ?: ?\d+(?: ?: ?\d+)*|"
     r"at the same (?:speed|rate|pace)(?! (?:of|as|that)\b)|"
     r"(?:one after the other )?without repetition)(?=\s|[.,?])|"
