@@ -114,8 +114,32 @@ def test_broken_texts_have_a_family_and_a_kind(corpus):
                 assert bool(text.kind) == (text.label == 0)
                 if text.source == "VagueNumber":
                     assert (text.family, text.kind) == ("vague_numbers", "number_missing")
-                if text.source == "VagueDetail":
-                    assert (text.family, text.label) == ("vague_numbers", 1)  # held out together with the family
+                assert bool(text.family) == (text.label == 0)
+                # held out together with the family
+                assert text.counterpart == ("vague_numbers" if text.source == "VagueDetail" else "")
+
+
+@pytest.mark.parametrize("part", ["train", "validation"])
+@pytest.mark.parametrize("name", ["written", "single"])
+def test_a_harmless_change_says_nothing_about_the_label(corpus, part, name):
+    found = texts(corpus, part, name)
+    for operator in ("Typography", "VagueDetail"):
+        labels = Counter(text.label for text in found if text.source == operator)
+        assert 0.6 * labels[1] <= labels[0] <= labels[1]
+
+
+def test_broken_texts_of_writers_and_of_operators_get_harmless_changes(corpus):
+    written_families = {text.family for text in texts(corpus, "train", "written") if text.source == "VagueDetail"}
+    assert {"", "lost_questions", "vague_numbers"} <= written_families
+    single = [text for text in texts(corpus, "train", "single") if text.source == "VagueDetail"]
+    assert any(text.family == "lost_numbers" and text.id.startswith("own-") for text in single)
+
+
+def test_a_model_without_a_family_sees_none_of_its_texts(corpus):
+    """Whatever is put on top of a broken text, it stays in its family."""
+    tops = [text for text in texts(corpus, "train", "written") if text.source == "Typography" and not text.label]
+    vague = [text for text in tops if "|VagueNumber|" in text.id]
+    assert vague and {text.family for text in vague} == {"vague_numbers"}
 
 
 def test_near_twins_of_test_questions_are_not_used_for_training(corpus, data, tmp_path):

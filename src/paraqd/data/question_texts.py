@@ -42,9 +42,10 @@ _VALIDATION_SHARE = 5  # every fifth problem of the data set ``solvable`` is for
 class QuestionText:
     """A labelled question.
 
-    ``label`` is 1 if the question is solvable and 0 if it is broken. ``family`` is empty for a solvable question,
-    unless the question is the harmless counterpart of a family of faults. ``placed`` is True if the spans at fault are
-    known or the question is solvable.
+    ``label`` is 1 if the question is solvable and 0 if it is broken. ``family`` is empty for a solvable question.
+    ``counterpart`` is the family of faults that the question resembles without having the fault: a model that does not
+    learn the family does not learn this question either. ``placed`` is True if the spans at fault are known or the
+    question is solvable.
     """
 
     id: str
@@ -55,6 +56,7 @@ class QuestionText:
     source: str = ""
     spans: tuple[Span, ...] = ()
     placed: bool = True
+    counterpart: str = ""
 
 
 def written_questions(name: str = "solvable", data_dir: str | Path | None = None) -> list[QuestionText]:

@@ -151,15 +151,10 @@ def train_texts(
     without: tuple[str, ...] = (),
     device: str = "cpu",
     stage: str = "training",
-    teacher: NDArray[np.float32] | None = None,
     progress: Progress = silent,
 ) -> Any:
-    """Train a judge on single texts in all stages of a recipe, without the given families of faults.
-
-    ``teacher`` has the log-odds of a teacher for each row of ``tokens``, before families are left out.
-    """
-    kept = ~np.isin(tokens.families, sorted(without))
-    rows = balanced(tokens.rows(kept).tokens)
+    """Train a judge on single texts in all stages of a recipe, without the given families of faults."""
+    rows = balanced(tokens.without(without).tokens)
     resize_kinds(judge, len(KINDS))
     for number, settings in enumerate(recipe.stages, start=1):
         train_judge(
@@ -167,7 +162,6 @@ def train_texts(
             rows,
             settings=settings,
             device=device,
-            teacher=None if teacher is None else teacher[kept],
             stage=stage if len(recipe.stages) == 1 else f"{stage}, stage {number}",
             progress=progress,
         )

@@ -57,8 +57,13 @@ class SolvableData:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """All operators that are applied to solvable texts."""
+        """All operators, each of which is applied to solvable texts."""
         return (*self.harmless, *self.family_of)
+
+    @property
+    def harmless_operators(self) -> tuple[str, ...]:
+        """The operators that leave a text as it is: solvable or broken. They are applied to broken texts, too."""
+        return (*self.harmless, *self.counterparts)
 
 
 @dataclass(frozen=True, kw_only=True)
