@@ -38,7 +38,6 @@ from paraqd.training.recipes.solvable import SolvableData, TextSet
 
 PARTS = ("train", "validation")
 _CORPUS_RESERVE = 8  # one more eighth of the questions is drawn, because some are near twins of held-out questions
-
 _MORE_BROKEN = 2  # harmless operators fit fewer of the broken texts: a text without a question has none to reword
 
 
