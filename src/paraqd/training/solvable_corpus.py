@@ -57,14 +57,18 @@ def make_question_texts(
     *,
     data_dir: str | Path | None = None,
     workers: int = 1,
+    parts: Sequence[str] = PARTS,
     progress: Progress = silent,
 ) -> PairFiles:
-    """Create a recipe's sets of texts in a folder, and return their files. Existing files are kept."""
+    """Create a recipe's sets of texts in a folder, and return the files of all sets. Existing files are kept.
+
+    ``parts`` can limit the sets that are created to those for training or those for validation.
+    """
     place = Path(folder)
     check_manifest(place, text_settings(recipe))
     corpus = _Corpus(place, recipe, data_dir, workers, progress)
     files = set_files(place, recipe)
-    for part in PARTS:
+    for part in parts:
         for name, path in getattr(files, part).items():
             if not path.is_file():
                 progress(f"{name} {part}", 0, None)
