@@ -64,21 +64,26 @@ def model_scores(checker: SolvableChecker, texts: Sequence[QuestionText]) -> Flo
     return np.array([each.score for each in found]) - checker.threshold
 
 
-def family_table(texts: Sequence[QuestionText], scores: Mapping[str, Floats], held_out: Sequence[str]) -> list[str]:
-    """Return a table with the AUC of each family of faults against all solvable texts."""
+def family_table(
+    texts: Sequence[QuestionText], scores: Mapping[str, Floats], held_out: Sequence[str], harmless: Sequence[str]
+) -> list[str]:
+    """Return a table with the AUC of each family of faults against all solvable texts.
+
+    Broken texts that the ``harmless`` operators have changed have their own columns.
+    """
     labels, families = labels_of(texts), np.array([text.family for text in texts])
-    lines = _head(["family", "texts", *scores])
-    for family in FAMILIES:
-        broken = (families == family) & (labels == 0)
+    changed = np.isin([text.source for text in texts], harmless)
+    lines = _head(["family", "broken texts", *scores, "after a harmless change", *scores])
+    for family in (*FAMILIES, "all"):
+        broken = (labels == 0) & ((families == family) | (family == "all"))
+        cells = [f"{family} (held out)" if family in held_out else family]
+        for some in (broken & ~changed, broken & changed):
+            rows = some | (labels == 1)
+            shown = [f"{auc(found[rows], labels[rows]):.3f}" if some.any() else "–" for found in scores.values()]
+            cells += [f"{some.sum():,}", *shown]
         if broken.any():
-            rows = broken | (labels == 1)
-            name = f"{family} (held out)" if family in held_out else family
-            cells = [f"{auc(found[rows], labels[rows]):.3f}" for found in scores.values()]
-            lines.append(_row([name, f"{broken.sum():,}", *cells]))
-    return [
-        *lines,
-        _row(["all", f"{(labels == 0).sum():,}", *(f"{auc(found, labels):.3f}" for found in scores.values())]),
-    ]
+            lines.append(_row(cells))
+    return lines
 
 
 def set_table(sets: Mapping[str, Sequence[QuestionText]], scores: Mapping[str, Mapping[str, Floats]]) -> list[str]:
@@ -168,7 +173,7 @@ def tables(
     return "\n".join(
         [
             f"## AUC by family of faults, {len(every):,} texts of all validation sets",
-            *family_table(every, joined, held_out),
+            *family_table(every, joined, held_out, recipe.data.harmless_operators),
             "\n## AUC by validation set",
             *set_table(sets, scores),
             f"\n## {len(test)} test questions that a language model wrote one by one",

@@ -1,6 +1,7 @@
 """Test the tables on the check for solvable questions."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +36,14 @@ def texts():
 
 
 def test_a_family_is_compared_with_all_solvable_texts():
-    scores = {"mine": np.array([3.0, 3.0, 3.0, 3.0, 1.0, 4.0])}
-    lines = solvable_tables.family_table(texts(), scores, ["vague_numbers"])
-    assert lines[2:] == ["| cuts | 1 | 1.000 |", "| vague_numbers (held out) | 1 | 0.000 |", "| all | 2 | 0.500 |"]
+    changed = replace(texts()[4], source="Typos")
+    scores = {"mine": np.array([3.0, 3.0, 3.0, 3.0, 1.0, 4.0, 4.0])}
+    lines = solvable_tables.family_table([*texts(), changed], scores, ["vague_numbers"], ["Typos"])
+    assert lines[2:] == [
+        "| cuts | 1 | 1.000 | 1 | 0.000 |",
+        "| vague_numbers (held out) | 1 | 0.000 | 0 | – |",
+        "| all | 2 | 0.500 | 1 | 0.000 |",
+    ]
 
 
 def test_shares_of_accepted_questions():
@@ -64,11 +70,11 @@ def test_all_tables(tmp_path):
     for path in set_files(tmp_path / "texts", data).validation.values():
         write_texts(texts(), path)
     made = solvable_tables.tables(tmp_path)
-    assert made.count("\n## ") == 3 and "| family | texts | form only | model |" in made
+    assert made.count("\n## ") == 3 and "| family | broken texts | form only | model |" in made
     test = made.partition("## 300 test questions")[2]
     auc = float(next(line for line in test.splitlines() if line.startswith("| AUC")).split("|")[-2])
     assert 0.88 < auc < 0.94  # the model of the package
     for operator in data.harmless_operators:
         assert f"\n| {operator} | " in test
     with_two = solvable_tables.tables(tmp_path, measured="solvable")
-    assert "| model | without the two families |" in with_two and "| vague_numbers (held out) |" in with_two
+    assert "| form only | model | without the two families |" in with_two and "| vague_numbers (held out) |" in with_two
