@@ -1,10 +1,10 @@
 """Print the tables on the model that tells whether a question is solvable.
 
-    python bench/solvable_tables.py WORK ODDS.npz
+    python bench/solvable_tables.py WORK [--model FOLDER] [--measured FOLDER] [--data-dir DATA]
 
-``WORK`` is the work folder of ``paraqd train --recipe solvable``, with its texts and tokens. ``ODDS.npz`` contains the
-log-odds of models on the validation sets and on the test questions, with keys such as ``taught-shipped|corpus``; the
-rows are in the order of the tokens. The model of the package is measured on the test questions, too.
+The validation texts are made in the folder ``WORK``, unless ``paraqd train --recipe solvable --work WORK`` has made
+them. Without ``--model``, the model of the package is measured. ``--measured`` names a model that was trained without
+the held-out families: the export of the folder ``measured`` in the work folder.
 
 The baseline looks only at the form of a text: does it end with a question mark, does it contain a question word, and
 does it have at least two numbers? Its score is the number of conditions that hold.
@@ -13,29 +13,29 @@ does it have at least two numbers? Its score is the number of conditions that ho
 from __future__ import annotations
 
 import argparse
+import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paraqd import SolvableChecker, read
-from paraqd.data.question_texts import FAMILIES, KINDS, QuestionText, hand_written, read_texts
+from paraqd.data.question_texts import FAMILIES, KINDS, QuestionText, read_texts, written_questions
 from paraqd.evaluation.metrics import evaluate
+from paraqd.operators import Resources, derive_rng, get
+from paraqd.operators.sentences.decoration import listed_phrases
 from paraqd.training.recipes import load_recipe
 from paraqd.training.recipes.solvable import SolvableRecipe
-from paraqd.training.solvable_corpus import set_files
-from paraqd.training.solvable_training import TEST, fit_platt
+from paraqd.training.solvable_corpus import make_question_texts
 
-MODELS = {
-    "taught-measured": "without the two families",
-    "taught-shipped": "all families",
-    "large-measured": "MPNet, without the two families",
-    "large-shipped": "MPNet, all families",
-}
-FORM = "form only"
+MODEL, MEASURED, FORM = "model", "without the two families", "form only"
+_MEETS_ALL = 2.5  # the baseline accepts a text if all three conditions hold
+# sentences that no operator writes
+_IN_FRONT = ("My cousin sent me this one.", "This is from last year's paper.", "The bus was late again today.")
 Floats = NDArray[np.float64]
+Change = Callable[[QuestionText], str | None]
 _ASKING = re.compile(r"\b(?:how|what|which|who|when|where|find|calculate|determine|compute|work out|solve)\b", re.I)
 
 
@@ -58,21 +58,32 @@ def labels_of(texts: Sequence[QuestionText]) -> NDArray[np.int64]:
     return np.array([text.label for text in texts])
 
 
-def family_table(texts: Sequence[QuestionText], scores: Mapping[str, Floats], held_out: Sequence[str]) -> list[str]:
-    """Return a table with the AUC of each family of faults against all solvable texts."""
+def model_scores(checker: SolvableChecker, texts: Sequence[QuestionText]) -> Floats:
+    """Return a model's scores of texts, relative to its threshold: it accepts a text if the score is above 0."""
+    found = checker.check_texts([text.text for text in texts])
+    return np.array([each.score for each in found]) - checker.threshold
+
+
+def family_table(
+    texts: Sequence[QuestionText], scores: Mapping[str, Floats], held_out: Sequence[str], harmless: Sequence[str]
+) -> list[str]:
+    """Return a table with the AUC of each family of faults against all solvable texts.
+
+    Broken texts that the ``harmless`` operators have changed have their own columns.
+    """
     labels, families = labels_of(texts), np.array([text.family for text in texts])
-    lines = _head(["family", "texts", *scores])
-    for family in FAMILIES:
-        broken = (families == family) & (labels == 0)
+    changed = np.isin([text.source for text in texts], harmless)
+    lines = _head(["family", "broken texts", *scores, "after a harmless change", *scores])
+    for family in (*FAMILIES, "all"):
+        broken = (labels == 0) & ((families == family) | (family == "all"))
+        cells = [f"{family} (held out)" if family in held_out else family]
+        for some in (broken & ~changed, broken & changed):
+            rows = some | (labels == 1)
+            shown = [f"{auc(found[rows], labels[rows]):.3f}" if some.any() else "–" for found in scores.values()]
+            cells += [f"{some.sum():,}", *shown]
         if broken.any():
-            rows = broken | (labels == 1)
-            name = f"{family} (held out)" if family in held_out else family
-            cells = [f"{auc(found[rows], labels[rows]):.3f}" for found in scores.values()]
-            lines.append(_row([name, str(broken.sum()), *cells]))
-    return [
-        *lines,
-        _row(["all", str((labels == 0).sum()), *(f"{auc(found, labels):.3f}" for found in scores.values())]),
-    ]
+            lines.append(_row(cells))
+    return lines
 
 
 def set_table(sets: Mapping[str, Sequence[QuestionText]], scores: Mapping[str, Mapping[str, Floats]]) -> list[str]:
@@ -81,7 +92,7 @@ def set_table(sets: Mapping[str, Sequence[QuestionText]], scores: Mapping[str, M
     for name, texts in sets.items():
         labels = labels_of(texts)
         cells = [f"{auc(found[name], labels):.3f}" for found in scores.values()]
-        lines.append(_row([name, str(labels.sum()), str((labels == 0).sum()), *cells]))
+        lines.append(_row([name, f"{labels.sum():,}", f"{(labels == 0).sum():,}", *cells]))
     return lines
 
 
@@ -100,6 +111,80 @@ def figures_on_test(texts: Sequence[QuestionText], scores: Mapping[str, Floats])
     return lines
 
 
+def harmless_changes(operators: Sequence[str]) -> dict[str, Change]:
+    """Return changes that leave a question as solvable or as broken as it is: operators, and sentences in front."""
+    resources = Resources()
+
+    def applied(name: str) -> Change:
+        operator = get(name)
+        return lambda text: operator.apply(read(text.text), derive_rng(0, text.text, name), resources)
+
+    def remark(text: QuestionText) -> str:
+        return f"{random.Random(text.text).choice(listed_phrases('before'))} {text.text}"
+
+    def sentence(text: QuestionText) -> str:
+        return f"{random.Random(text.text).choice(_IN_FRONT)} {text.text}"
+
+    found: dict[str, Change] = {name: applied(name) for name in operators}
+    return {**found, "remark in front, as Decoration writes it": remark, "other sentence in front": sentence}
+
+
+def change_table(
+    texts: Sequence[QuestionText], changes: Mapping[str, Change], scores_of: Callable[[Sequence[QuestionText]], Floats]
+) -> list[str]:
+    """Return a table with the shares of accepted texts before and after each harmless change."""
+    lines = _head(["change", "broken texts", "accepted before", "after", "solvable texts", "accepted before", "after"])
+    accepted = scores_of(texts) > 0
+    for name, change in changes.items():
+        made = [(n, new) for n, text in enumerate(texts) if (new := change(text)) is not None]
+        after = scores_of([QuestionText(texts[n].id, new, texts[n].label) for n, new in made]) > 0
+        before, labels = accepted[[n for n, _ in made]], labels_of([texts[n] for n, _ in made])
+        cells = []
+        for label in (0, 1):
+            rows = labels == label
+            shares = [f"{each[rows].mean():.1%}" if rows.any() else "–" for each in (before, after)]
+            cells += [str(rows.sum()), *shares]
+        lines.append(_row([name, *cells]))
+    return lines
+
+
+def tables(
+    work: Path, *, model: str = "solvable", measured: str | None = None, data_dir: str | Path | None = None
+) -> str:
+    """Return all tables."""
+    recipe = load_recipe("solvable")
+    assert isinstance(recipe, SolvableRecipe)
+    files = make_question_texts(work / "texts", recipe.data, data_dir=data_dir, parts=["validation"])
+    sets = {name: list(read_texts(path)) for name, path in files.validation.items()}
+    every = [text for texts in sets.values() for text in texts]
+    test = written_questions("solvable_test", data_dir)
+    checkers = {MODEL: SolvableChecker.load(model)}
+    if measured:
+        checkers[MEASURED] = SolvableChecker.load(measured)
+    form = {name: np.array([form_score(text.text) for text in texts]) - _MEETS_ALL for name, texts in sets.items()}
+    scores = {FORM: form}
+    answers = {FORM: np.array([form_score(text.text) for text in test]) - _MEETS_ALL}
+    for name, checker in checkers.items():
+        scores[name] = {each: model_scores(checker, texts) for each, texts in sets.items()}
+        answers[name] = model_scores(checker, test)
+    joined = {shown: np.concatenate([found[name] for name in sets]) for shown, found in scores.items()}
+    held_out = recipe.data.held_out_families if measured else ()
+    changes = harmless_changes(recipe.data.harmless_operators)
+    return "\n".join(
+        [
+            f"## AUC by family of faults, {len(every):,} texts of all validation sets",
+            *family_table(every, joined, held_out, recipe.data.harmless_operators),
+            "\n## AUC by validation set",
+            *set_table(sets, scores),
+            f"\n## {len(test)} test questions that a language model wrote one by one",
+            *figures_on_test(test, answers),
+            "\n## The test questions after a harmless change",
+            *change_table(test, changes, lambda texts: model_scores(checkers[MODEL], texts)),
+            *(f"\n{name}: {checker.signature}" for name, checker in checkers.items()),
+        ]
+    )
+
+
 def _head(names: Sequence[str]) -> list[str]:
     return [_row(names), _row(["---", *["---:"] * (len(names) - 1)])]
 
@@ -108,46 +193,15 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def tables(work: Path, odds: Mapping[str, Floats], *, data_dir: Path | None = None) -> str:
-    """Return all tables."""
-    recipe = load_recipe("solvable")
-    assert isinstance(recipe, SolvableRecipe)
-    files = set_files(work / "texts", recipe.data).validation
-    sets = {name: list(read_texts(path)) for name, path in files.items()}
-    every = [text for texts in sets.values() for text in texts]
-    models = {name: shown for name, shown in MODELS.items() if f"{name}|{TEST}" in odds}
-    form = {name: np.array([form_score(text.text) for text in texts]) for name, texts in sets.items()}
-    scores = {FORM: form} | {shown: {key: odds[f"{name}|{key}"] for key in sets} for name, shown in models.items()}
-    joined = {shown: np.concatenate([found[name] for name in sets]) for shown, found in scores.items()}
-    test = hand_written("solvable_test", data_dir)
-    answers = {FORM: np.array([form_score(text.text) for text in test]) - 2.5}  # all three conditions must hold
-    for name, shown in models.items():
-        scale, offset = fit_platt(joined[shown], labels_of(every).astype(np.float32))
-        answers[shown] = scale * odds[f"{name}|{TEST}"] + offset
-    checker = SolvableChecker.load()
-    answers["package"] = np.array([each.score for each in checker.check_texts([text.text for text in test])]) - 0.5
-    return "\n".join(
-        [
-            "## AUC by family of faults, all validation sets",
-            *family_table(every, joined, recipe.data.held_out_families),
-            "\n## AUC by validation set",
-            *set_table(sets, scores),
-            f"\n## {len(test)} hand-written test questions",
-            *figures_on_test(test, answers),
-            f"\n{checker.signature}",
-        ]
-    )
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path)
-    parser.add_argument("odds", type=Path)
+    parser.add_argument("--model", default="solvable")
+    parser.add_argument("--measured")
     parser.add_argument("--data-dir", type=Path)
     given = parser.parse_args()
-    with np.load(given.odds) as odds:
-        print(tables(given.work, dict(odds), data_dir=given.data_dir))
+    print(tables(given.work, model=given.model, measured=given.measured, data_dir=given.data_dir))
 
 
 if __name__ == "__main__":

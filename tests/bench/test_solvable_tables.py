@@ -1,6 +1,7 @@
 """Test the tables on the check for solvable questions."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import solvable_tables
 
-from paraqd.data.question_texts import FAMILIES, QuestionText, hand_written, write_texts
+from paraqd.data.question_texts import FAMILIES, QuestionText, write_texts
+from paraqd.training.pair_files import check_manifest
 from paraqd.training.recipes import load_recipe
-from paraqd.training.solvable_corpus import set_files
+from paraqd.training.solvable_corpus import set_files, text_settings
 
 
 @pytest.mark.parametrize(
@@ -34,9 +36,14 @@ def texts():
 
 
 def test_a_family_is_compared_with_all_solvable_texts():
-    scores = {"mine": np.array([3.0, 3.0, 3.0, 3.0, 1.0, 4.0])}
-    lines = solvable_tables.family_table(texts(), scores, ["vague_numbers"])
-    assert lines[2:] == ["| cuts | 1 | 1.000 |", "| vague_numbers (held out) | 1 | 0.000 |", "| all | 2 | 0.500 |"]
+    changed = replace(texts()[4], source="Typos")
+    scores = {"mine": np.array([3.0, 3.0, 3.0, 3.0, 1.0, 4.0, 4.0])}
+    lines = solvable_tables.family_table([*texts(), changed], scores, ["vague_numbers"], ["Typos"])
+    assert lines[2:] == [
+        "| cuts | 1 | 1.000 | 1 | 0.000 |",
+        "| vague_numbers (held out) | 1 | 0.000 | 0 | – |",
+        "| all | 2 | 0.500 | 1 | 0.000 |",
+    ]
 
 
 def test_shares_of_accepted_questions():
@@ -46,16 +53,28 @@ def test_shares_of_accepted_questions():
     assert "| accepted: cut_off (1) | 0.0% |" in lines
 
 
+def test_shares_of_accepted_questions_after_a_change():
+    changes = {"louder": lambda text: text.text.upper(), "never": lambda text: None}
+    lines = solvable_tables.change_table(
+        texts(), changes, lambda given: np.array([1.0 if text.text.isupper() else text.label - 0.5 for text in given])
+    )
+    assert lines[2:] == [
+        "| louder | 2 | 0.0% | 100.0% | 4 | 100.0% | 100.0% |",
+        "| never | 0 | – | – | 0 | – | – |",
+    ]
+
+
 def test_all_tables(tmp_path):
-    odds = {}
-    rng = np.random.default_rng(0)
-    for name, path in set_files(tmp_path / "texts", load_recipe("solvable").data).validation.items():
-        path.parent.mkdir(exist_ok=True)
+    data = load_recipe("solvable").data
+    check_manifest(tmp_path / "texts", text_settings(data))
+    for path in set_files(tmp_path / "texts", data).validation.values():
         write_texts(texts(), path)
-        odds[f"taught-shipped|{name}"] = np.array([1, 2, 3, 0.5, -1, 0.7])
-    odds["taught-shipped|test"] = rng.normal(size=len(hand_written("solvable_test")))
-    made = solvable_tables.tables(tmp_path, odds)
-    assert made.count("\n## ") == 2 and "| form only | all families | package |" in made
-    assert "MPNet" not in made  # its log-odds are not there
-    auc = float(next(line for line in made.splitlines() if line.startswith("| AUC")).split("|")[-2])
+    made = solvable_tables.tables(tmp_path)
+    assert made.count("\n## ") == 3 and "| family | broken texts | form only | model |" in made
+    test = made.partition("## 300 test questions")[2]
+    auc = float(next(line for line in test.splitlines() if line.startswith("| AUC")).split("|")[-2])
     assert 0.88 < auc < 0.94  # the model of the package
+    for operator in data.harmless_operators:
+        assert f"\n| {operator} | " in test
+    with_two = solvable_tables.tables(tmp_path, measured="solvable")
+    assert "| form only | model | without the two families |" in with_two and "| vague_numbers (held out) |" in with_two

@@ -11,11 +11,11 @@ from paraqd.data.question_texts import (
     FAMILIES,
     KINDS,
     QuestionText,
-    hand_written,
-    hand_written_part,
-    read_hand_written,
     read_texts,
+    read_written_questions,
     write_texts,
+    written_question_part,
+    written_questions,
 )
 from paraqd.data.tables import TableError
 
@@ -31,9 +31,9 @@ def test_every_family_has_a_kind():
     assert set(FAMILIES.values()) == set(KINDS)
 
 
-def test_a_hand_written_file_is_read(tmp_path):
+def test_a_file_of_written_questions_is_read(tmp_path):
     path = write(tmp_path / "own.jsonl", ROW, {"id": "a", "text": "Tom has 5 pens. How many?", "label": 1})
-    broken, whole = read_hand_written(path)
+    broken, whole = read_written_questions(path)
     assert (broken.kind, broken.family, broken.spans) == ("number_missing", "vague_numbers", ((8, 12),))
     assert (whole.label, whole.kind, whole.source, whole.placed) == (1, "", "own", True)
 
@@ -46,13 +46,19 @@ def test_a_hand_written_file_is_read(tmp_path):
         ({"label": 1}, "the label must be 1, or 0 with a family of faults"),
         ({"spans": [[8, 99]]}, "'spans' must be a list of"),
         ({"spans": [8, 12]}, "'spans' must be a list of"),
+        ({"label": True, "family": ""}, "the label must be 1, or 0 with a family of faults"),
+        ({"family": ["cuts"]}, "the label must be 1, or 0 with a family of faults"),
+        ({"spans": 5}, "'spans' must be a list of"),
+        ({"spans": [["a", "b"]]}, "'spans' must be a list of"),
+        ({"spans": [[0.5, 1.5]]}, "'spans' must be a list of"),
+        ({"spans": [[0, 1, 2]]}, "'spans' must be a list of"),
         ({"text": " "}, "text"),
     ],
 )
 def test_a_wrong_row_is_named(tmp_path, change, message):
     path = write(tmp_path / "own.jsonl", ROW, ROW | change)
     with pytest.raises(TableError, match=rf"own\.jsonl, row 2.*{message}"):
-        list(read_hand_written(path))
+        list(read_written_questions(path))
 
 
 def test_texts_are_the_same_after_writing_and_reading(tmp_path):
@@ -64,11 +70,11 @@ def test_texts_are_the_same_after_writing_and_reading(tmp_path):
     assert list(read_texts(tmp_path / "texts.jsonl.gz")) == texts
 
 
-def test_the_hand_written_questions_of_the_repository():
-    train, test = hand_written("solvable"), hand_written("solvable_test")
+def test_the_written_questions_of_the_repository():
+    train, test = written_questions("solvable"), written_questions("solvable_test")
     assert (len(train), len(test)) == (1578, 300)
     assert Counter(text.label for text in test) == {1: 149, 0: 151}
     assert not {text.id for text in train} & {text.id for text in test}
     assert not {text.text for text in train} & {text.text for text in test}
-    parts = Counter(hand_written_part(name) for name in {text.id for text in train})
+    parts = Counter(written_question_part(name) for name in {text.id for text in train})
     assert 0.1 < parts["validation"] / sum(parts.values()) < 0.3

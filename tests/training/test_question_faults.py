@@ -6,9 +6,16 @@ import random
 
 import pytest
 
+from paraqd.data.question_texts import FAMILIES as FAULT_KINDS
 from paraqd.data.question_texts import QuestionText
 from paraqd.data.synthetic import InvalidParaphrase
-from paraqd.training.question_faults import operator_texts, vary_form, written_text
+from paraqd.training.question_faults import (
+    changed_broken_texts,
+    moved_spans,
+    operator_texts,
+    vary_form,
+    written_text,
+)
 
 START = "Tom has 5 red pens. He buys 3 blue pens. How many pens has he?"
 FAMILIES = {
@@ -45,6 +52,55 @@ def test_outputs_that_may_be_solvable_are_left_out():
 def test_outputs_of_other_operators_are_solvable():
     [found] = labelled(START.replace("5", "6"), "NumberChange")
     assert (found.label, found.kind, found.family) == (1, "", "")
+
+
+def test_the_output_of_a_counterpart_is_solvable_and_held_out_with_its_family():
+    rows = [{"id": "a", "question": START, "paraphrase": "Hi. " + START, "operator": "VagueDetail", "label": 1}]
+    [found] = operator_texts(rows, {"VagueDetail": "vague_numbers"}, set())
+    assert (found.label, found.family, found.counterpart) == (1, "", "vague_numbers")
+
+
+VAGUE = "Tom has some red pens. He buys 3 blue pens. How many pens has he?"
+
+
+def changed(text, operator, start=VAGUE, family="vague_numbers", spans=((8, 12),)):
+    broken = {"a|x": QuestionText("a", start, 0, FAULT_KINDS[family], family, "VagueNumber", spans, bool(spans))}
+    rows = [{"id": "a|x", "question": start, "paraphrase": text, "operator": operator, "label": 1}]
+    return list(changed_broken_texts(rows, broken, {"VagueDetail": "vague_numbers"}))
+
+
+def test_a_harmless_change_keeps_a_text_broken():
+    [found] = changed(f"Some people were watching. {VAGUE}", "VagueDetail")
+    assert (found.label, found.kind, found.family) == (0, "number_missing", "vague_numbers")
+    assert (found.source, found.counterpart) == ("VagueDetail", "vague_numbers")
+    assert [found.text[a:b] for a, b in found.spans] == ["some"] and found.placed
+    [found] = changed(VAGUE.replace("3", "three"), "NumToWords")
+    assert (found.counterpart, found.spans) == ("", ((8, 12),))
+
+
+def test_words_at_fault_that_cannot_be_found_again_have_no_place():
+    [found] = changed(VAGUE.replace("some", "smoe"), "Typos")
+    assert (found.label, found.family, found.spans, found.placed) == (0, "vague_numbers", (), False)
+
+
+def test_a_change_that_may_mend_the_fault_is_left_out():
+    start = "She has 5 red pens. Ann buys 3. How many pens has she?"
+    assert changed(start.replace("She", "Ann"), "PronounUse", start, "lost_references", ((0, 3),)) == []
+    assert len(changed(start.replace("red", "rde"), "Typos", start, "lost_references", ((0, 3),))) == 1
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        (f"Some say hello. {VAGUE}", ["some", "blue"]),
+        (f"Read on. {VAGUE.replace('He buys', 'He byus')}", ["some", "blue"]),
+        ("He buys 3 blue pens. Tom has some red pens. How many pens has he?", ["blue", "some"]),  # another order
+        (VAGUE.replace("blue", "bleu"), []),
+    ],
+)
+def test_the_words_at_fault_are_found_again(after, words):
+    found = moved_spans(VAGUE, after, [(8, 12), (33, 37)])
+    assert [after[a:b] for a, b in found] == words
 
 
 @pytest.mark.parametrize(

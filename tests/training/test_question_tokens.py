@@ -53,6 +53,16 @@ def test_families_can_be_left_out(questions):
     assert len(kept) == 2
 
 
+def test_counterparts_of_a_family_are_left_out_with_it(tokenizer):
+    texts = [
+        QuestionText("a", "tom has 5 pens. how many?", 1, counterpart="vague_numbers"),
+        QuestionText("b", "bob has pens.", 0, "question_missing", "lost_questions", counterpart="vague_numbers"),
+        QuestionText("c", "bob has pens.", 0, "question_missing", "lost_questions"),
+    ]
+    kept = tokenize_texts(texts, tokenizer.backend_tokenizer, [1.0, 1.0, 1.0]).without(["vague_numbers"])
+    assert (kept.families.tolist(), kept.counterparts.tolist()) == (["lost_questions"], [""])
+
+
 def test_both_classes_get_the_same_weight(questions):
     weights = balanced(questions.tokens).weights
     assert weights.tolist() == pytest.approx([1.5, 1.0, 0.5])

@@ -123,6 +123,26 @@ def test_a_recipe_can_be_a_users_own_file(tmp_path):
         ("default", {"language_judge.speed": 1}, "has an invalid value"),
         ("default", {"cascade.first_share": []}, "first_share must be a list of numbers"),
         ("default", {"cascade.low": 3.0}, "low must be below high"),
+        ("default", {"data.train": 3}, "has an invalid value"),
+        ("default", {"model": ["a"]}, r"has model = \['a'\]: use one of judge, bi-encoder, solvable"),
+        ("solvable", {"model": "b"}, "has model = 'b': use one of"),
+        ("solvable", {"data": 3}, "data must be a table, not 3"),
+        ("solvable", {"data.families": 3}, "families must be a table, not 3"),
+        ("solvable", {"data.families.cuts": "Typos"}, "cuts must be a list of names, not 'Typos'"),
+        ("solvable", {"data.families.cuts": ["Nothing"]}, "there is no operator 'Nothing'"),
+        ("solvable", {"data.harmless.counterparts.VagueDetail": 3}, "there is no family of faults 3"),
+        ("solvable", {"data.harmless.counterparts.VagueDetail": ["cuts"]}, "there is no family of faults"),
+        ("solvable", {"data.most": 3}, "data.most must be a table with whole numbers from 1 for breaking and harmless"),
+        ("solvable", {"data.most.breaking": "x"}, "data.most must be a table"),
+        ("solvable", {"data.seed": "x"}, "data.seed must be a whole number, not 'x'"),
+        ("solvable", {"data.varied": 2}, "data.varied must be a number from 0 to 1, not 2"),
+        ("solvable", {"data.held_out": "sawp"}, "held_out must be a list of names, not 'sawp'"),
+        ("solvable", {"data.train.single.parts": 0}, "parts must be a whole number from 1, not 0"),
+        ("solvable", {"data.train.single.weight": "x"}, "weight must be a number above 0, not 'x'"),
+        ("solvable", {"data.train.single.speed": 1}, "has an invalid value"),
+        ("solvable", {"data.train.hand": {}}, "there is no set of texts 'hand': the sets are corpus"),
+        ("solvable", {"judge.stages": 3}, "a list with at least one stage"),
+        ("solvable", {"encoder": 3}, "encoder must be a text, not 3"),
         ("paper", {"training.loss": "hinge"}, "unknown loss 'hinge'"),
     ],
 )
@@ -130,6 +150,13 @@ def test_errors_are_one_line(name, overrides, message):
     with pytest.raises(TrainingError, match=message) as caught:
         load_recipe(name, overrides)
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_with_a_wrong_kind_of_model_is_refused(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('model = ["a"]\n')
+    with pytest.raises(TrainingError, match=r"has model = \['a'\]"):
+        load_recipe(path)
 
 
 def test_recipes_are_listed():

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 from dataclasses import replace
 
 import pytest
@@ -17,6 +20,7 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from paraqd import SolvableChecker
 from paraqd.cli.main import run
+from paraqd.data.datasets import DatasetError
 from paraqd.data.question_texts import KINDS, QuestionText, write_texts
 from paraqd.errors import ModelError
 from paraqd.training.export import export_model
@@ -24,13 +28,12 @@ from paraqd.training.judge_model import load_judge, make_judge, resize_kinds, sa
 from paraqd.training.pair_files import check_manifest
 from paraqd.training.recipes import load_recipe
 from paraqd.training.recipes.solvable import TextSet
-from paraqd.training.settings import JudgeSettings, TrainingError
+from paraqd.training.settings import JudgeSettings, TrainingError, TrainingStopped
 from paraqd.training.solvable_corpus import set_files, text_settings
 from paraqd.training.solvable_training import (
     family_figures,
     fit_platt,
     prepare_solvable,
-    reported_tokens,
     stored_tokens,
     train_solvable,
 )
@@ -75,7 +78,7 @@ def start(tmp_path_factory, word_tokenizer, judge_words):
 @pytest.fixture(scope="module")
 def recipe(start):
     whole = load_recipe("solvable")
-    sets = {"hand_written": TextSet(weight=2.0)}
+    sets = {"single": TextSet(weight=2.0)}
     data = replace(whole.data, train=sets, validation=sets, held_out_families=("misplaced_words",))
     stages = (JudgeSettings(epochs=8, learning_rate=2e-3, batch_tokens=512, kind_share=0.3),)
     return replace(whole, encoder=str(start), start="", data=data, stages=stages)
@@ -88,8 +91,8 @@ def trained(recipe, tmp_path_factory):
     work = folder / "work"
     check_manifest(work / "texts", text_settings(recipe.data))
     files = set_files(work / "texts", recipe.data)
-    write_texts(questions(240, 0), files.train["hand_written"])
-    write_texts(questions(120, 1), files.validation["hand_written"])
+    write_texts(questions(240, 0), files.train["single"])
+    write_texts(questions(120, 1), files.validation["single"])
     done = train_solvable(recipe, folder / "model", work=work, device="cpu")
     return done, work
 
@@ -171,8 +174,54 @@ def test_texts_and_tokens_are_kept(trained, recipe):
     prepare_solvable(recipe, work)
     assert {path: path.stat().st_mtime_ns for path in (work / "tokens").iterdir()} == before
     train, validation = stored_tokens(recipe, work)
-    assert (len(train), len(validation["hand_written"]), len(reported_tokens(work))) == (240, 120, 300)
+    assert (len(train), len(validation["single"])) == (240, 120)
     assert set(train.tokens.weights.tolist()) == {2.0}
+
+
+def test_weights_of_stored_tokens_cannot_change(trained, recipe):
+    sets = {"single": TextSet(weight=3.0)}
+    with pytest.raises(DatasetError, match="other values of weights"):
+        prepare_solvable(replace(recipe, data=replace(recipe.data, train=sets)), trained[1])
+
+
+def test_the_model_without_the_held_out_families_is_kept(trained, tmp_path):
+    done, work = trained
+    facts = json.loads((work / "measured" / "paraqd.json").read_text())
+    assert facts["left_out_families"] == ["misplaced_words"]
+    assert facts["data"]["texts"] == 180  # 60 of the 240 texts belong to the family
+    assert facts["validation"] == done.facts["measured"]
+    assert "without the families misplaced_words" in (work / "measured" / "README.md").read_text()
+    assert not (work / "checkpoints").exists()
+    SolvableChecker.load(export_model(work / "measured", tmp_path / "small", pairs=[]).folder)
+
+
+def test_an_interrupted_training_resumes(trained, recipe, tmp_path):
+    done, before = trained
+    work = tmp_path / "work"
+    shutil.copytree(before / "tokens", work / "tokens")  # all that training needs
+    seen = []
+
+    def interrupt(stage, number, total, note=""):
+        seen.append(stage)
+        if stage == "final" and number == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paraqd.training.judge_training.REPORT_SECONDS", -1.0)
+        with pytest.raises(TrainingStopped):
+            train_solvable(recipe, tmp_path / "model", work=work, device="cpu", progress=interrupt)
+    kept = (work / "measured" / "model.safetensors").stat().st_mtime_ns
+    assert seen.count("final") == 5 and (work / "checkpoints" / "final").is_dir()
+    other = replace(recipe, stages=(replace(recipe.stages[0], seed=5),))
+    with pytest.raises(TrainingError, match="an unfinished training run with other settings"):
+        train_solvable(other, tmp_path / "model", work=work, device="cpu")
+    seen.clear()
+    again = train_solvable(recipe, tmp_path / "model", work=work, device="cpu", progress=interrupt)
+    assert "measured" not in seen
+    assert (work / "measured" / "model.safetensors").stat().st_mtime_ns == kept
+    assert again.facts["measured"] == done.facts["measured"]
+    assert again.facts["calibration"] == pytest.approx(done.facts["calibration"], abs=1e-4)
+    assert not (work / "checkpoints").exists()
 
 
 def test_a_recipe_needs_a_training_set(recipe, tmp_path):
@@ -183,7 +232,7 @@ def test_a_recipe_needs_a_training_set(recipe, tmp_path):
 
 def test_figures_compare_a_family_with_all_solvable_texts(trained, recipe):
     _, validation = stored_tokens(recipe, trained[1])
-    found = validation["hand_written"]
+    found = validation["single"]
     labels = found.tokens.labels
     assert {each["auc"] for each in family_figures(found, labels).values()} == {1.0}
     assert {each["auc"] for each in family_figures(found, -labels).values()} == {0.0}
@@ -197,6 +246,19 @@ def test_the_calibration_ignores_how_common_the_classes_are():
     assert again == pytest.approx((scale, offset), abs=1e-6)
 
 
-def test_options_for_other_models_are_refused(tmp_path, fails):
-    line = fails("train", "--recipe", "solvable", "--out", tmp_path / "m", "--without", "f3")
-    assert "cannot be used with" in line
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--without", "f3"),
+        ("--teacher", "x"),
+        ("--questions", "5"),
+        ("--judge", "large"),
+        ("--generator", "f9=x"),
+        ("--small", "x"),
+        ("--weights-only",),
+        ("--margin", "1"),
+    ],
+)
+def test_options_for_other_models_are_refused(tmp_path, fails, option):
+    line = fails("train", "--recipe", "solvable", "--out", tmp_path / "m", *option)
+    assert f"{option[0]} cannot be used with --recipe solvable" in line

@@ -41,6 +41,7 @@ EXAMPLE = "Example: paraqd train pairs.csv --validation other.csv --out models/p
 
 # the panels whose options apply to one kind of model only
 _BI_ENCODERS, _JUDGES = "Bi-encoders (recipe paper)", "Judges (recipes default and solvable)"
+_NOT_SINGLE = ("without", "questions", "generator", "teacher", "judge", "small", "weights_only")  # for pairs only
 _SIZES = _SMALL, _LARGE = "small", "large"
 
 
@@ -232,15 +233,17 @@ def train(
     command. The weights will be the same as without the interruption. On several GPUs, use: accelerate launch
     --multi_gpu --num_processes 4 -m paraqd train ...
     """
-    from paraqd.cli.train_judges import prepare_judge, train_judge, train_weights
-    from paraqd.training.recipes import JudgeRecipe, load_recipe, parse_overrides, teacher_entry
+    from paraqd.cli.train_judges import prepare_judge, train_judge, train_solvable_model, train_weights
+    from paraqd.training.recipes import BiEncoderRecipe, JudgeRecipe, load_recipe, parse_overrides, teacher_entry
     from paraqd.training.recipes.solvable import SolvableRecipe
     from paraqd.training.settings import TrainingError
 
-    is_judge = isinstance(load_recipe(recipe), JudgeRecipe | SolvableRecipe)
+    plain = load_recipe(recipe)
+    is_judge, is_single = not isinstance(plain, BiEncoderRecipe), isinstance(plain, SolvableRecipe)
     if is_judge and pairs:
         raise TrainingError(f"--recipe {recipe} creates its own pairs: omit {pairs[0]}, or use --recipe paper")
-    _refuse_options(ctx, (FILES, _BI_ENCODERS) if is_judge else (_JUDGES,), f"--recipe {recipe}")
+    panels = (FILES, _BI_ENCODERS) if is_judge else (_JUDGES,)
+    _refuse_options(ctx, panels, f"--recipe {recipe}", names=_NOT_SINGLE if is_single else ())
     if judge not in _SIZES:
         raise TrainingError(f"there is no judge {judge!r}: use {' or '.join(_SIZES)}")
     is_large = judge == _LARGE
@@ -285,12 +288,7 @@ def train(
         "restart": restart,
     }
     if isinstance(loaded, SolvableRecipe):
-        from paraqd.cli.train_judges import train_solvable_model
-
-        if skipped or teacher or is_large or common.pop("generators") or common.pop("restart"):
-            raise TrainingError(
-                f"--recipe {recipe} cannot be used with --without, --teacher, --judge, --generator or --restart"
-            )
+        del common["generators"]
         common |= {"workers": max(1, workers), "work": work}
         train_solvable_model(loaded, Path(out), prepare_only=prepare_only, as_json=as_json, quiet=quiet, **common)
         return

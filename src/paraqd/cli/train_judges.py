@@ -90,6 +90,7 @@ def train_solvable_model(
     quiet: bool,
     work: str | None,
     overwrite: bool,
+    restart: bool,
     device: str | None,
     **options: Any,
 ) -> None:
@@ -103,7 +104,14 @@ def train_solvable_model(
             prepare_solvable(recipe, place, progress=bar.update, **options)
         else:
             done = train_solvable(
-                recipe, out, work=place, device=device, overwrite=overwrite, progress=bar.update, **options
+                recipe,
+                out,
+                work=place,
+                device=device,
+                overwrite=overwrite,
+                restart=restart,
+                progress=bar.update,
+                **options,
             )
     if prepare_only:
         _say_place(place, "the texts and tokens are prepared", as_json=as_json, quiet=quiet)

@@ -1,7 +1,8 @@
 """Read and write single questions that are labelled as solvable or broken, with the faults of the broken ones.
 
-A question is *solvable* if it has all that a solver needs. The data set ``solvable`` contains hand-written questions
-for training, and ``solvable_test`` contains hand-written questions for reports; see ``datasets/solvable/README.md``.
+A question is *solvable* if it has all that a solver needs. The data set ``solvable`` contains questions for
+training, and ``solvable_test`` contains questions for reports. Language models wrote them one by one; see
+``datasets/solvable/README.md``.
 """
 
 from __future__ import annotations
@@ -34,16 +35,17 @@ FAMILIES: Mapping[str, str] = {
     "misplaced_words": "incoherent",
     "nonsense_words": "incoherent",
 }
-_VALIDATION_SHARE = 5  # every fifth hand-written problem is for validation
+_VALIDATION_SHARE = 5  # every fifth problem of the data set ``solvable`` is for validation
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionText:
     """A labelled question.
 
-    ``label`` is 1 if the question is solvable and 0 if it is broken. ``family`` is empty for a solvable question,
-    unless the question is the harmless counterpart of a family of faults. ``placed`` is True if the spans at fault are
-    known or the question is solvable.
+    ``label`` is 1 if the question is solvable and 0 if it is broken. ``family`` is empty for a solvable question.
+    ``counterpart`` is the family of faults that the question resembles without having the fault: a model that does not
+    learn the family does not learn this question either. ``placed`` is True if the spans at fault are known or the
+    question is solvable.
     """
 
     id: str
@@ -54,25 +56,26 @@ class QuestionText:
     source: str = ""
     spans: tuple[Span, ...] = ()
     placed: bool = True
+    counterpart: str = ""
 
 
-def hand_written(name: str = "solvable", data_dir: str | Path | None = None) -> list[QuestionText]:
+def written_questions(name: str = "solvable", data_dir: str | Path | None = None) -> list[QuestionText]:
     """Return the questions of the data set ``solvable`` or ``solvable_test``, in the order of the files."""
-    return [text for path in find_files(name, data_dir) for text in read_hand_written(path)]
+    return [text for path in find_files(name, data_dir) for text in read_written_questions(path)]
 
 
-def hand_written_part(problem_id: str) -> str:
-    """Return the part to which a hand-written problem belongs, ``train`` or ``validation``.
+def written_question_part(problem_id: str) -> str:
+    """Return the part to which a problem of the data set ``solvable`` belongs, ``train`` or ``validation``.
 
-    >>> sorted({hand_written_part(f"school-{n:03}") for n in range(40)})
+    >>> sorted({written_question_part(f"school-{n:03}") for n in range(40)})
     ['train', 'validation']
     """
     fifth = int(hashlib.sha256(problem_id.encode("utf-8")).hexdigest(), 16) % _VALIDATION_SHARE
     return "validation" if fifth == 0 else "train"
 
 
-def read_hand_written(path: str | Path) -> Iterator[QuestionText]:
-    """Yield the questions in a hand-written file.
+def read_written_questions(path: str | Path) -> Iterator[QuestionText]:
+    """Yield the questions in a file of the data set ``solvable`` or ``solvable_test``.
 
     Raises
     ------
@@ -83,15 +86,16 @@ def read_hand_written(path: str | Path) -> Iterator[QuestionText]:
     table = open_table(path)
     for number, row in numbered(table.rows()):
         where = f"{table.name}, row {number}"
-        name, text, family = text_in(row, "id", where), text_in(row, "text", where), row.get("family") or ""
-        label = row.get("label")
-        if label not in (0, 1) or (label == 0) != (family in FAMILIES):
+        name, text = text_in(row, "id", where), text_in(row, "text", where)
+        label, family = row.get("label"), "" if row.get("family") is None else row["family"]
+        if type(label) is not int or not _fits(label, family):
             raise TableError(
                 f"{where}: the label must be 1, or 0 with a family of faults ({', '.join(sorted(FAMILIES))})"
             )
         spans = _spans(row, text, where)
-        kind = FAMILIES.get(str(family), "")
-        yield QuestionText(name, text, int(label), kind, str(family), Path(path).stem, spans, bool(spans or label))
+        yield QuestionText(
+            name, text, label, FAMILIES.get(family, ""), family, Path(path).stem, spans, bool(spans or label)
+        )
 
 
 def write_texts(texts: Iterable[QuestionText], path: str | Path) -> int:
@@ -110,8 +114,20 @@ def read_texts(path: str | Path) -> Iterator[QuestionText]:
         yield QuestionText(**{**row, "spans": tuple((int(a), int(b)) for a, b in row["spans"])})
 
 
+def _fits(label: int, family: object) -> bool:
+    """Return True if a question is solvable and has no family of faults, or is broken and has one."""
+    return family == "" if label == 1 else label == 0 and isinstance(family, str) and family in FAMILIES
+
+
 def _spans(row: Row, text: str, where: str) -> tuple[Span, ...]:
-    value: Any = row.get("spans") or []
-    if not all(isinstance(span, list) and len(span) == 2 and 0 <= span[0] < span[1] <= len(text) for span in value):
+    value: Any = [] if row.get("spans") is None else row["spans"]
+    if not isinstance(value, list) or not all(_is_span(span, text) for span in value):
         raise TableError(f"{where}: 'spans' must be a list of [start, end] positions inside the text")
     return tuple((start, end) for start, end in value)
+
+
+def _is_span(value: Any, text: str) -> bool:
+    if not isinstance(value, list) or [type(each) for each in value] != [int, int]:
+        return False
+    start, end = value
+    return bool(0 <= start < end <= len(text))

@@ -317,7 +317,7 @@ _ALL = (
     Dataset(
         name="solvable",
         kind="questions",
-        description="Hand-written questions, solvable or with a fault",
+        description="Questions that language models wrote one by one, solvable or with a fault",
         licence="Apache-2.0",
         home="",
         use="training and validation of the check for solvable questions",
@@ -330,7 +330,7 @@ _ALL = (
     Dataset(
         name="solvable_test",
         kind="questions",
-        description="Hand-written test questions, solvable or with a fault",
+        description="Test questions that a language model wrote one by one, solvable or with a fault",
         licence="Apache-2.0",
         home="",
         use=_REPORTING,

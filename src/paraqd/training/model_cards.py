@@ -78,6 +78,7 @@ def judge_card(facts: Mapping[str, Any]) -> str:
 def solvable_card(facts: Mapping[str, Any]) -> str:
     """Return the model card for a model that tells whether a question is solvable."""
     held_out = facts["held_out_families"]
+    left_out = facts.get("left_out_families")
     lines = [
         *_front_matter(facts, base=facts["encoder"], library="paraqd", task="text-classification"),
         "This model tells whether a math word problem has all that a solver needs: a question, all numbers and facts,"
@@ -85,16 +86,17 @@ def solvable_card(facts: Mapping[str, Any]) -> str:
         " score above 0.5 means that the question is solvable. An encoder with six layers reads the text and predicts"
         " whether the question is solvable, the kind of fault and the words at fault. The model was trained with"
         " paraqd.",
+        *(["", f"It was trained without the families {' and '.join(left_out)}, to measure them."] if left_out else []),
         "",
         "## Training data",
         f"{facts['data']['texts']:,} texts, of which {facts['data']['solvable']:,} are solvable: questions, valid"
-        " paraphrases, outputs of operators, and hand-written questions with and without faults (`datasets/solvable`).",
+        " paraphrases, outputs of operators, and questions with and without faults that language models wrote one by"
+        " one (`datasets/solvable`).",
         "",
         "## Training",
         f"Recipe `{facts['recipe']}`.",
         "",
         *_stages(facts),
-        *(["", str(facts["teacher"])] if "teacher" in facts else []),
         "",
         "## Validation",
         "The validation questions and their near twins are not in the training data. Each figure is the AUC of the"

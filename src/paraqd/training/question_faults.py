@@ -6,13 +6,14 @@ solvable are left out.
 
 from __future__ import annotations
 
+import difflib
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from paraqd.data.faulty_pairs import changed_spans
+from paraqd.data.faulty_pairs import Span, changed_spans
 from paraqd.data.question_texts import FAMILIES, QuestionText
 from paraqd.data.synthetic import InvalidParaphrase
 from paraqd.operators.registry import base_name
@@ -26,6 +27,13 @@ _RELATION = re.compile(
     r"\b(?:twice|thrice|double[ds]?|tripled?|half|halves|quarter|dozen|times|equal|same|square|cube)\b", re.I
 )
 _WORD = re.compile(r"[^\W_]+")
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+# the harmless operators that may mend the faults of a family
+_REPAIRS: Mapping[str, tuple[str, ...]] = {
+    "cuts": ("QuestionForm",),
+    "cuts_in_words": ("QuestionForm",),
+    "lost_references": ("PronounUse",),
+}
 _END = re.compile(r"\s*[?.!]+\s*$")
 _FEW = 2  # with fewer quantities, hardly anything can be computed
 _PREFIXES = ("Q{}. ", "{}) ", "Question {}: ", "{}. ", "Problem {}: ")
@@ -45,12 +53,59 @@ def operator_texts(
         family = families.get(operator, "")
         name, source = f"{name}|{operator}", operator
         if not family or int(row["label"]):  # some operators without a family change the problem, but keep it complete
-            yield QuestionText(name, text, 1, family=family, source=source)
+            yield QuestionText(name, text, 1, source=source, counterpart=family)
             continue
         if text.lower() in solvable or not _is_broken(start, text, operator, family):
             continue
         spans = _cut_spans(text) if family in _CUT else changed_spans(start, text)[1]
         yield QuestionText(name, text, 0, FAMILIES[family], family, source, spans, bool(spans))
+
+
+def changed_broken_texts(
+    rows: Iterable[Mapping[str, Any]], broken: Mapping[str, QuestionText], counterparts: Mapping[str, str]
+) -> Iterator[QuestionText]:
+    """Yield the outputs of harmless operators for broken texts, which stay broken.
+
+    ``broken`` has the texts by the ids of the rows. ``counterparts`` maps operators to the family that they resemble.
+    """
+    for row in rows:
+        start, text = broken[str(row["id"])], str(row["paraphrase"]).strip()
+        operator = base_name(str(row["operator"]).rpartition("+")[2])
+        if operator in _REPAIRS.get(start.family, ()):
+            continue
+        spans = moved_spans(start.text, text, start.spans)
+        yield replace(
+            start,
+            id=f"{row['id']}|{operator}",
+            text=text,
+            source=operator,
+            spans=spans,
+            placed=bool(spans),
+            counterpart=counterparts.get(operator, ""),
+        )
+
+
+def moved_spans(before: str, after: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Return where the words in the spans of a text are in a changed text, or nothing if not all are found.
+
+    >>> moved_spans("Tom has some pens.", "Some say hello. Tom has some pens.", [(8, 12)])
+    ((24, 28),)
+    """
+    old, new = list(_TOKEN.finditer(before)), list(_TOKEN.finditer(after))
+    matcher = difflib.SequenceMatcher(None, [t[0] for t in old], [t[0] for t in new], autojunk=False)
+    blocks = matcher.get_matching_blocks()
+    found = []
+    for start, end in spans:
+        inside = [n for n, token in enumerate(old) if start < token.end() and token.start() < end]
+        moved = [b.b - b.a for b in blocks if inside and b.a <= inside[0] and inside[-1] < b.a + b.size]
+        if moved:
+            found.append((new[inside[0] + moved[0]].start(), new[inside[-1] + moved[0]].end()))
+            continue
+        again = list(re.finditer(rf"(?<!\w){re.escape(before[start:end])}(?!\w)", after))
+        if len(again) != 1:
+            return ()
+        found.append(again[0].span())
+    return tuple(sorted(found))
 
 
 def written_text(name: str, faulty: InvalidParaphrase, texts: Sequence[str]) -> QuestionText | None:

@@ -22,18 +22,20 @@ _AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class QuestionTokens:
-    """Tokenised questions, with the family of the fault and the source of each row."""
+    """Tokenised questions, with the family of the fault, the counterpart and the source of each row."""
 
     tokens: JudgeTokens
     families: NDArray[np.str_]
+    counterparts: NDArray[np.str_]
     sources: NDArray[np.str_]
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     def without(self, families: Collection[str]) -> QuestionTokens:
-        """Return the rows that do not belong to the given families of faults."""
-        return self.rows(~np.isin(self.families, sorted(families)))
+        """Return the rows that neither belong to the given families of faults nor are their counterparts."""
+        left_out = sorted(families)
+        return self.rows(~(np.isin(self.families, left_out) | np.isin(self.counterparts, left_out)))
 
     def rows(self, kept: NDArray[np.bool_]) -> QuestionTokens:
         """Return the rows for which ``kept`` is True."""
@@ -50,6 +52,7 @@ class QuestionTokens:
                 tokens.weights[kept],
             ),
             self.families[kept],
+            self.counterparts[kept],
             self.sources[kept],
         )
 
@@ -88,6 +91,7 @@ def tokenize_texts(texts: Sequence[QuestionText], tokenizer: Any, weights: Seque
     return QuestionTokens(
         tokens,
         np.array([text.family for text in texts], dtype=str),
+        np.array([text.counterpart for text in texts], dtype=str),
         np.array([text.source for text in texts], dtype=str),
     )
 
@@ -97,6 +101,7 @@ def join_questions(parts: Sequence[QuestionTokens]) -> QuestionTokens:
     return QuestionTokens(
         join_tokens([part.tokens for part in parts]),
         np.concatenate([part.families for part in parts]),
+        np.concatenate([part.counterparts for part in parts]),
         np.concatenate([part.sources for part in parts]),
     )
 
@@ -125,6 +130,7 @@ def write_question_tokens(questions: QuestionTokens, path: Path) -> None:
             kinds=tokens.kinds.astype(np.int8),
             weights=tokens.weights,
             families=questions.families,
+            counterparts=questions.counterparts,
             sources=questions.sources,
         )
 
@@ -142,4 +148,4 @@ def read_question_tokens(path: Path) -> QuestionTokens:
             stored["kinds"].astype(np.int64),
             stored["weights"],
         )
-        return QuestionTokens(tokens, stored["families"], stored["sources"])
+        return QuestionTokens(tokens, stored["families"], stored["counterparts"], stored["sources"])

@@ -1,13 +1,15 @@
 """Create the sets of single questions for training and validating the model that tells whether a question is solvable.
 
-Solvable texts are questions, valid paraphrases, outputs of harmless operators, and paraphrases that ask another but
-complete problem. Broken texts are outputs of operators that break a question, and texts that were written with a fault.
+Solvable texts are questions, valid paraphrases, and paraphrases that ask another but complete problem. Broken texts are
+outputs of operators that break a question, and texts that were written with a fault. Harmless operators are applied to
+solvable and to broken texts, about equally often: their traces say nothing about the label.
 The rules for held-out questions are those of `judge_corpus`. All texts of a problem are in the same part.
 """
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -18,23 +20,30 @@ from paraqd.data.awp_variants import EVIDENCE_KINDS
 from paraqd.data.datasets import find, load_pairs, load_questions, written_split
 from paraqd.data.faulty_pairs import changed_spans
 from paraqd.data.near_twins import near_twins
-from paraqd.data.question_texts import QuestionText, hand_written, hand_written_part, write_texts
+from paraqd.data.question_texts import QuestionText, write_texts, written_question_part, written_questions
 from paraqd.data.synthetic import InvalidParaphrase, SyntheticProblem, synthetic_part, synthetic_problems
 from paraqd.data.tables import open_table
 from paraqd.progress import Progress, silent
 from paraqd.training.augmented_pairs import prepare_pairs, write_questions
 from paraqd.training.judge_corpus import choosing_half, held_out_questions, other_questions
 from paraqd.training.pair_files import PairFiles, check_manifest
-from paraqd.training.question_faults import COMPLETE, operator_texts, vary_form, written_text
+from paraqd.training.question_faults import (
+    COMPLETE,
+    changed_broken_texts,
+    operator_texts,
+    vary_form,
+    written_text,
+)
 from paraqd.training.recipes.solvable import SolvableData, TextSet
 
 PARTS = ("train", "validation")
 _CORPUS_RESERVE = 8  # one more eighth of the questions is drawn, because some are near twins of held-out questions
+_MORE_BROKEN = 2  # harmless operators fit fewer of the broken texts: a text without a question has none to reword
 
 
 @dataclass(frozen=True)
 class Source:
-    """A problem: its solvable texts, and texts with a fault that was written by hand or by a language model."""
+    """A problem: its solvable texts, and texts that were written with a fault."""
 
     id: str
     texts: tuple[str, ...]
@@ -48,14 +57,18 @@ def make_question_texts(
     *,
     data_dir: str | Path | None = None,
     workers: int = 1,
+    parts: Sequence[str] = PARTS,
     progress: Progress = silent,
 ) -> PairFiles:
-    """Create a recipe's sets of texts in a folder, and return their files. Existing files are kept."""
+    """Create a recipe's sets of texts in a folder, and return the files of all sets. Existing files are kept.
+
+    ``parts`` can limit the sets that are created to those for training or those for validation.
+    """
     place = Path(folder)
     check_manifest(place, text_settings(recipe))
     corpus = _Corpus(place, recipe, data_dir, workers, progress)
     files = set_files(place, recipe)
-    for part in PARTS:
+    for part in parts:
         for name, path in getattr(files, part).items():
             if not path.is_file():
                 progress(f"{name} {part}", 0, None)
@@ -105,25 +118,52 @@ class _Corpus:
         made = [QuestionText(key, text, 1, source=name) for key, text in base]
         made += [each for source in sources for each in source.labelled]
         made += [*complete, *(text for text in whole if not text.label and text.text.strip().lower() not in solvable)]
+        operators = self.recipe.operators
         for number in range(settings.parts):
-            outputs = self._augmented(f"{name}_{part}_{number}", base[number :: settings.parts], number, settings.parts)
+            some = base[number :: settings.parts]
+            outputs = self._augmented(f"{name}_{part}_{number}", some, operators[number :: settings.parts])
             found = list(operator_texts(outputs, self.recipe.family_of, solvable))
             for kind, label in (("breaking", 0), ("harmless", 1)):
                 most = self.recipe.most[kind] if part == "train" else None
                 made += _most_of_each([text for text in found if text.label == label], most, rng)
+        made += self._changed_broken(f"{name}_{part}", made, len(base), settings.parts, rng)
         for text in made:
             yield vary_form(text, random.Random(f"{self.recipe.seed}|{text.id}|{text.text}"), self.recipe.varied)
 
+    def _changed_broken(
+        self, name: str, made: Sequence[QuestionText], size: int, parts: int, rng: random.Random
+    ) -> list[QuestionText]:
+        """Apply the harmless operators to broken texts; ``size`` is the number of solvable texts that were changed.
+
+        Of each operator, as many outputs are used as among the solvable texts.
+        """
+        solvable = Counter(text.source for text in made if text.label)
+        broken = [text for text in made if not text.label]
+        operators = self.recipe.harmless_operators
+        changed: list[QuestionText] = []
+        for number in range(parts):
+            drawn = _drawn(broken, _MORE_BROKEN * size // parts, rng)
+            texts = {f"{text.id}|broken-{n}": text for n, text in enumerate(drawn)}
+            outputs = self._augmented(
+                f"{name}_broken_{number}", [(key, text.text) for key, text in texts.items()], operators[number::parts]
+            )
+            changed += changed_broken_texts(outputs, texts, self.recipe.counterparts)
+        return [
+            text
+            for operator in operators
+            for text in _drawn([text for text in changed if text.source == operator], solvable[operator], rng)
+        ]
+
     def _augmented(
-        self, name: str, texts: Sequence[tuple[str, str]], number: int, parts: int
+        self, name: str, texts: Sequence[tuple[str, str]], operators: Sequence[str]
     ) -> Iterator[Mapping[str, Any]]:
-        """Apply every ``parts``-th operator to texts, and return an iterator over the outputs."""
+        """Apply operators to texts, and return an iterator over the outputs."""
         source, out = self.folder / f"{name}.jsonl", self.folder / f"{name}_augmented.jsonl.gz"
         write_questions(({"id": key, "question": text} for key, text in texts), source)
         prepare_pairs(
             source,
             out,
-            operators=self.recipe.operators[number::parts],
+            operators=operators,
             seed=self.recipe.seed,
             stand_ins=False,
             workers=self.workers,
@@ -137,7 +177,7 @@ class _Corpus:
             "written": self._written,
             "synthetic": self._synthetic,
             "styles": self._styles,
-            "hand_written": self._hand_written,
+            "single": self._single,
         }[name]
         sources = find_sources(part)
         if part == "validation":
@@ -154,7 +194,7 @@ class _Corpus:
         """The questions that are not used for training, nor are their near twins."""
         found = held_out_questions(self._every_written, self.recipe.held_out, self.data_dir)
         found += [source.texts[0] for name in self.recipe.validation for source in self._sources(name, "validation")]
-        found += [text.text for text in hand_written("solvable_test", self.data_dir)]
+        found += [text.text for text in written_questions("solvable_test", self.data_dir)]
         return list(dict.fromkeys(found))
 
     def _corpus(self, part: str) -> list[Source]:
@@ -188,10 +228,10 @@ class _Corpus:
                 texts.append(pair.paraphrase)
         return [Source(f"styles-validation-{n}", tuple(texts)) for n, texts in enumerate(found.values())]
 
-    def _hand_written(self, part: str) -> list[Source]:
+    def _single(self, part: str) -> list[Source]:
         found: dict[str, list[QuestionText]] = {}
-        for text in hand_written("solvable", self.data_dir):
-            if hand_written_part(text.id) == part:
+        for text in written_questions("solvable", self.data_dir):
+            if written_question_part(text.id) == part:
                 found.setdefault(text.id, []).append(text)
         return [
             Source(name, tuple(t.text for t in texts if t.label), labelled=tuple(t for t in texts if not t.label))

@@ -1,28 +1,32 @@
 """Train the model that tells whether a question is solvable.
 
 Training makes two judges. The *measured* judge does not see the held-out families of faults, so it can be measured on
-faults that it does not know. The other judge sees all families and becomes the model. Texts and tokens are kept in a
-work folder. A machine that trains needs only the folder ``tokens`` of it.
+faults that it does not know; its folder is ``measured`` in the work folder. The other judge sees all families and
+becomes the model. Texts, tokens and checkpoints are kept in the work folder, too. A machine that trains needs only the
+folder ``tokens`` of it.
 """
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.data.question_texts import FAMILIES, KINDS, hand_written, read_texts
+from paraqd.data.question_texts import FAMILIES, KINDS, read_texts
 from paraqd.generators.encoder import encoder_folder
 from paraqd.generators.runtime import pick_device, quiet
-from paraqd.model_folder import TOKENIZER_FILE
+from paraqd.model_folder import FACTS_FILE, TOKENIZER_FILE, read_model_folder
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
 from paraqd.training.fused_scorer import TrainedJudge, load_start, start_folder
-from paraqd.training.judge_model import resize_kinds, save_judge
+from paraqd.training.judge_model import load_judge, resize_kinds, save_judge
 from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.model_cards import solvable_card
 from paraqd.training.pair_files import check_manifest
@@ -40,9 +44,9 @@ from paraqd.training.saving import check_new, save_model_folder
 from paraqd.training.settings import TrainingError, require_training
 from paraqd.training.solvable_corpus import PARTS, make_question_texts, text_settings
 from paraqd.training.torch_state import reproducible
-from paraqd.training.work_folder import TOKENS, token_digest, work_folder
+from paraqd.training.work_folder import TOKENS, begin_training, token_digest, work_folder
 
-TEST = "test"
+MEASURED = "measured"  # the sub-folder for the model that was trained without the held-out families
 Odds = Mapping[str, NDArray[np.float32]]
 
 
@@ -55,6 +59,7 @@ def train_solvable(
     device: str | None = None,
     workers: int = 1,
     overwrite: bool = False,
+    restart: bool = False,
     progress: Progress = silent,
 ) -> TrainedJudge:
     """Run all steps of a recipe: create the texts, train the measured judge and the judge, and write the model folder.
@@ -64,11 +69,13 @@ def train_solvable(
     out : str or Path
         The model folder.
     work : str or Path, optional
-        The folder for texts and tokens (default: ``OUT.work``).
+        The folder for texts, tokens, checkpoints and the measured judge (default: ``OUT.work``).
     workers : int
         The number of processes that apply the operators.
     overwrite : bool
         Replace the folder if it already contains a model.
+    restart : bool
+        Discard an unfinished training run with different settings.
 
     """
     import torch
@@ -81,23 +88,40 @@ def train_solvable(
     place = work_folder(folder, work)
     prepare_solvable(recipe, place, data_dir=data_dir, workers=workers, progress=progress)
     train, validation = stored_tokens(recipe, place)
+    checkpoints, measured = place / "checkpoints", place / MEASURED
+    families = recipe.data.held_out_families
+    settings = {**training_facts(recipe, train), "held_out_families": families}
+    begin_training(place, settings, restart=restart, results=(checkpoints.name,))
     device = pick_device(device)
     with quiet():
-        odds = {}
-        for name, families in (("measured", recipe.data.held_out_families), ("final", ())):
+        tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
+
+        def trained(name: str, rows: QuestionTokens) -> Any:
             with reproducible(recipe.stages[-1].seed):
                 judge = load_start(start_folder(recipe), recipe.stages[0], recipe.encoder)
-                train_texts(judge, recipe, train, without=families, device=device, stage=name, progress=progress)
-            odds[name] = {key: judge_scores(judge, each.tokens, device=device) for key, each in validation.items()}
-        facts = solvable_facts(recipe, train, validation, measured=odds["measured"], final=odds["final"])
-        facts = {"name": folder.name, **facts, "versions": {"torch": torch.__version__.partition("+")[0]}}
-        tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
-        written = save_model_folder(
-            folder,
-            facts,
-            card=solvable_card(facts),
-            write_weights=lambda target: save_judge(judge.cpu(), tokenizer, target),
-        )
+                kept = checkpoints / name
+                return train_texts(judge, recipe, rows, device=device, stage=name, checkpoints=kept, progress=progress)
+
+        def odds_of(judge: Any) -> Odds:
+            return {name: judge_scores(judge, each.tokens, device=device) for name, each in validation.items()}
+
+        def save(judge: Any, target: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+            facts = {"name": target.name, **facts, "versions": {"torch": torch.__version__.partition("+")[0]}}
+            write = partial(save_judge, judge.cpu(), tokenizer)
+            return save_model_folder(target, facts, card=solvable_card(facts), write_weights=write)
+
+        fewer = train.without(families)
+        if _was_trained(measured, training_facts(recipe, fewer)):
+            odds = odds_of(load_judge(measured))
+        else:
+            judge = trained(MEASURED, fewer)
+            odds = odds_of(judge)
+            facts = solvable_facts(recipe, fewer, validation, measured=odds, final=odds)
+            save(judge, measured, {**facts, "left_out_families": list(families)})
+        judge = trained("final", train)
+        facts = solvable_facts(recipe, train, validation, measured=odds, final=odds_of(judge))
+        written = save(judge, folder, facts)
+    shutil.rmtree(checkpoints, ignore_errors=True)
     return TrainedJudge(folder, written)
 
 
@@ -114,7 +138,8 @@ def prepare_solvable(
 
     if not recipe.data.train or not recipe.data.validation:
         raise TrainingError("a recipe for solvable questions needs a training set and a validation set")
-    check_manifest(work / TOKENS, text_settings(recipe.data))
+    set_weights = {name: each.weight for name, each in recipe.data.train.items()}
+    check_manifest(work / TOKENS, {**text_settings(recipe.data), "weights": set_weights})
     tokens = _token_files(recipe, work)
     if all(path.is_file() for path in tokens.values()):
         return
@@ -123,9 +148,9 @@ def prepare_solvable(
     texts = {("train", name): path for name, path in files.train.items()}
     texts |= {("validation", name): path for name, path in files.validation.items()}
     for key, path in tokens.items():
-        rows = hand_written("solvable_test", data_dir) if key[0] == TEST else list(read_texts(texts[key]))
+        rows = list(read_texts(texts[key]))
         progress(f"tokenising {path.stem}", 0, len(rows))
-        weight = recipe.data.train[key[1]].weight if key[0] == "train" else 1.0
+        weight = set_weights[key[1]] if key[0] == "train" else 1.0
         weights = [1.0 if text.source in recipe.data.operators else weight for text in rows]
         write_question_tokens(tokenize_texts(rows, tokenizer, weights), path)
 
@@ -138,28 +163,21 @@ def stored_tokens(recipe: SolvableRecipe, work: Path) -> tuple[QuestionTokens, d
     return join_questions(train), validation
 
 
-def reported_tokens(work: Path) -> QuestionTokens:
-    """Return the tokens of the test questions, which are only for reports."""
-    return read_question_tokens(work / TOKENS / f"{TEST}.npz")
-
-
 def train_texts(
     judge: Any,
     recipe: SolvableRecipe,
     tokens: QuestionTokens,
     *,
-    without: tuple[str, ...] = (),
     device: str = "cpu",
     stage: str = "training",
-    teacher: NDArray[np.float32] | None = None,
+    checkpoints: Path | None = None,
     progress: Progress = silent,
 ) -> Any:
-    """Train a judge on single texts in all stages of a recipe, without the given families of faults.
+    """Train a judge on single texts in all stages of a recipe, and resume from the checkpoints that are there.
 
-    ``teacher`` has the log-odds of a teacher for each row of ``tokens``, before families are left out.
+    Each stage has a folder in ``checkpoints``, which the caller deletes at the end.
     """
-    kept = ~np.isin(tokens.families, sorted(without))
-    rows = balanced(tokens.rows(kept).tokens)
+    rows = balanced(tokens.tokens)
     resize_kinds(judge, len(KINDS))
     for number, settings in enumerate(recipe.stages, start=1):
         train_judge(
@@ -167,11 +185,22 @@ def train_texts(
             rows,
             settings=settings,
             device=device,
-            teacher=None if teacher is None else teacher[kept],
+            checkpoints=None if checkpoints is None else checkpoints / str(number),
             stage=stage if len(recipe.stages) == 1 else f"{stage}, stage {number}",
             progress=progress,
         )
     return judge
+
+
+def training_facts(recipe: SolvableRecipe, train: QuestionTokens) -> dict[str, Any]:
+    """Return the facts that determine the weights: settings and data."""
+    return {
+        "recipe": recipe.name,
+        "encoder": recipe.encoder,
+        "start": Path(recipe.start).name,
+        "stages": [asdict(stage) for stage in recipe.stages],
+        "data": {"texts": len(train), "solvable": int(train.tokens.labels.sum()), "sha256": token_digest(train.tokens)},
+    }
 
 
 def solvable_facts(
@@ -190,11 +219,7 @@ def solvable_facts(
         "kind": "solvable",
         "threshold": THRESHOLD,
         "kinds": list(KINDS),
-        "recipe": recipe.name,
-        "encoder": recipe.encoder,
-        "start": Path(recipe.start).name,
-        "stages": [asdict(stage) for stage in recipe.stages],
-        "data": {"texts": len(train), "solvable": int(train.tokens.labels.sum()), "sha256": token_digest(train.tokens)},
+        **training_facts(recipe, train),
         "calibration": {"scale": scale, "offset": offset},
         "held_out_families": list(recipe.data.held_out_families),
         "measured": family_figures(joined, np.concatenate([measured[name] for name in validation])),
@@ -243,7 +268,12 @@ def _auc(odds: NDArray[np.float32], labels: NDArray[np.float32]) -> float:
 def _token_files(recipe: SolvableRecipe, work: Path) -> dict[tuple[str, str], Path]:
     """Return the files of the tokens, keyed by the part and the name of the set."""
     sets = [(part, name) for part in PARTS for name in getattr(recipe.data, part)]
-    return {
-        **{(part, name): work / TOKENS / f"{name}_{part}.npz" for part, name in sets},
-        (TEST, TEST): work / TOKENS / f"{TEST}.npz",
-    }
+    return {(part, name): work / TOKENS / f"{name}_{part}.npz" for part, name in sets}
+
+
+def _was_trained(folder: Path, facts: Mapping[str, Any]) -> bool:
+    """Return True if a folder has a model that was trained with the given settings and data."""
+    if not (folder / FACTS_FILE).is_file():
+        return False
+    there = read_model_folder(folder).facts
+    return all(there.get(name) == value for name, value in json.loads(json.dumps(facts)).items())

@@ -75,7 +75,7 @@ def made_vague(problem: Problem, q: Quantity, vague: str) -> tuple[int, int, str
         end += 1
     if vague.endswith(" of") and text[end : end + 4] == " of ":
         vague = vague.removesuffix(" of")  # half of the pie → a lot of the pie
-    determiner = (_DETERMINER if vague.startswith("a ") else _ARTICLE).search(text[max(0, start - 8) : start])
+    determiner = (_DETERMINER if vague.startswith(("a ", "an ")) else _ARTICLE).search(text[max(0, start - 8) : start])
     if determiner is not None:
         start -= len(determiner.group(1))  # a $5 note → some dollars note; its 25 shops → a few shops
     new = match_case(f"{vague} {name}".rstrip(), problem, start)

@@ -157,10 +157,10 @@ def load_recipe(name_or_path: str | Path, overrides: Mapping[str, Any] | None = 
     for path, value in (overrides or {}).items():
         _override(table, path, value, name)
     try:
-        return _BUILDERS[table.pop("model")](table)
+        return _builder(table.pop("model", None), name)(table)
     except KeyError as error:
         raise TrainingError(f"the recipe {name} has no value for {error}") from None
-    except TypeError as error:
+    except (AttributeError, TypeError) as error:
         raise TrainingError(f"the recipe {name} has an invalid value: {error}") from None
 
 
@@ -223,12 +223,18 @@ def _read(name: str) -> dict[str, Any]:
             f"there is no recipe {name!r}: use {' or '.join(recipe_names())}, a list of operators "
             f"({', '.join(operator_recipe_names())}), or a .toml file"
         )
-    if table.get("model") in _BUILDERS:
-        return table
     if "model" in table:
-        raise TrainingError(f"the recipe {name} has model = {table['model']!r}: use one of {', '.join(_BUILDERS)}")
+        _builder(table["model"], name)
+        return table
     paper = tomllib.loads((_FOLDER / "paper.toml").read_text("utf-8"))
     return {**paper, "name": Path(name).stem, "data": {**paper["data"], "operators": name}}
+
+
+def _builder(model: object, name: str) -> Callable[[dict[str, Any]], Recipe]:
+    """Return the function that builds the recipe of a model, or raise `TrainingError` if there is no such model."""
+    if not isinstance(model, str) or model not in _BUILDERS:
+        raise TrainingError(f"the recipe {name} has model = {model!r}: use one of {', '.join(_BUILDERS)}")
+    return _BUILDERS[model]
 
 
 def _override(table: Any, path: str, value: Any, name: str) -> None:
