@@ -61,6 +61,8 @@ def data(tmp_path_factory):
     write_lines(folder / "written_pairs.jsonl.gz", [written(number) for number in range(40)])
     write_lines(folder / "solvable" / "school.jsonl", [row for number in range(30) for row in own(number)])
     write_lines(folder / "solvable" / "aptitude.jsonl", [row for number in range(30, 36) for row in own(number)])
+    for number, name in enumerate(("missing-amounts", "missing-values"), start=36):
+        write_lines(folder / "solvable" / f"{name}.jsonl", own(number))
     test = {"id": "test-1", "text": "A bus drives 90 km in 2 hours. How fast is it?", "label": 1}
     write_lines(folder / "solvable" / "test-questions.jsonl", [test])
     return folder
