@@ -6,6 +6,9 @@
 log-odds of models on the validation sets and on the test questions, with keys such as ``taught-shipped|corpus``; the
 rows are in the order of the tokens. The model of the package is measured on the test questions, too.
 
+The last table is about long texts: sentences of other problems are put in front of the last sentence of each test
+question. ``python bench/solvable_tables.py --long`` prints only this table; it needs neither ``WORK`` nor ``ODDS.npz``.
+
 The baseline looks only at the form of a text: does it end with a question mark, does it contain a question word, and
 does it have at least two numbers? Its score is the number of conditions that hold.
 """
@@ -13,6 +16,7 @@ does it have at least two numbers? Its score is the number of conditions that ho
 from __future__ import annotations
 
 import argparse
+import random
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,6 +40,7 @@ MODELS = {
 }
 FORM = "form only"
 Floats = NDArray[np.float64]
+_LENGTHS = (0, 100, 200, 300, 500)  # words of the lengthened texts
 _ASKING = re.compile(r"\b(?:how|what|which|who|when|where|find|calculate|determine|compute|work out|solve)\b", re.I)
 
 
@@ -100,6 +105,44 @@ def figures_on_test(texts: Sequence[QuestionText], scores: Mapping[str, Floats])
     return lines
 
 
+def lengthened(text: str, others: Sequence[str], words: int) -> str:
+    """Return a text of at least ``words`` words, with sentences of other problems in front of its last sentence.
+
+    >>> lengthened("Tom has 5 pens. How many pens has he?", ["Ann has a dog.", "It rains."], 12)
+    'Tom has 5 pens. Ann has a dog. How many pens has he?'
+    """
+    start, last = _sentences(text)[:-1], _sentences(text)[-1]
+    for other in others:
+        if len(" ".join([*start, last]).split()) >= words:
+            break
+        start.append(other)
+    return " ".join([*start, last])
+
+
+def long_table(data_dir: Path | None = None) -> list[str]:
+    """Return a table about test questions that sentences of other problems make longer."""
+    checker, parts = (
+        SolvableChecker.load(),
+        sorted({_sentences(each.text)[0] for each in hand_written("solvable", data_dir)}),
+    )
+    others = [part for part in parts if part.endswith(".") and part[0].isupper() and len(part) > 40]
+    texts = [text for text in hand_written("solvable_test", data_dir) if len(_sentences(text.text)) > 1]
+    labels = labels_of(texts)
+    lines = _head(["words", f"accepted: solvable ({labels.sum()})", f"accepted: broken ({(labels == 0).sum()})", "AUC"])
+    for words in _LENGTHS:
+        drawn = [random.Random(text.id).sample(others, 60) for text in texts]
+        found = [lengthened(text.text, some, words) for text, some in zip(texts, drawn, strict=True)]
+        scores = np.array([each.score for each in checker.check_texts(found)])
+        shares = [f"{(scores[labels == label] > checker.threshold).mean():.1%}" for label in (1, 0)]
+        median = int(np.median([len(text.split()) for text in found]))
+        lines.append(_row([str(median), *shares, f"{auc(scores, labels):.3f}"]))
+    return lines
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.?!])\s+", text.strip())
+
+
 def _head(names: Sequence[str]) -> list[str]:
     return [_row(names), _row(["---", *["---:"] * (len(names) - 1)])]
 
@@ -134,6 +177,8 @@ def tables(work: Path, odds: Mapping[str, Floats], *, data_dir: Path | None = No
             *set_table(sets, scores),
             f"\n## {len(test)} hand-written test questions",
             *figures_on_test(test, answers),
+            "\n## Test questions that are made longer",
+            *long_table(data_dir),
             f"\n{checker.signature}",
         ]
     )
@@ -142,10 +187,16 @@ def tables(work: Path, odds: Mapping[str, Floats], *, data_dir: Path | None = No
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("work", type=Path)
-    parser.add_argument("odds", type=Path)
+    parser.add_argument("work", type=Path, nargs="?")
+    parser.add_argument("odds", type=Path, nargs="?")
     parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--long", action="store_true", help="print only the table about long texts")
     given = parser.parse_args()
+    if given.long:
+        print("\n".join(long_table(given.data_dir)))
+        return
+    if given.work is None or given.odds is None:
+        parser.error("WORK and ODDS.npz are needed")
     with np.load(given.odds) as odds:
         print(tables(given.work, dict(odds), data_dir=given.data_dir))
 
