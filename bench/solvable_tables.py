@@ -6,8 +6,8 @@
 log-odds of models on the validation sets and on the test questions, with keys such as ``taught-shipped|corpus``; the
 rows are in the order of the tokens. The model of the package is measured on the test questions, too.
 
-The last table is about long texts: sentences of other problems are put in front of the last sentence of each test
-question. ``python bench/solvable_tables.py --long`` prints only this table; it needs neither ``WORK`` nor ``ODDS.npz``.
+``python bench/solvable_tables.py --long`` prints another table, about long texts: sentences of other problems are put
+in front of the last sentence of each test question.
 
 The baseline looks only at the form of a text: does it end with a question mark, does it contain a question word, and
 does it have at least two numbers? Its score is the number of conditions that hold.
@@ -177,8 +177,6 @@ def tables(work: Path, odds: Mapping[str, Floats], *, data_dir: Path | None = No
             *set_table(sets, scores),
             f"\n## {len(test)} hand-written test questions",
             *figures_on_test(test, answers),
-            "\n## Test questions that are made longer",
-            *long_table(data_dir),
             f"\n{checker.signature}",
         ]
     )
@@ -190,7 +188,7 @@ def main() -> None:
     parser.add_argument("work", type=Path, nargs="?")
     parser.add_argument("odds", type=Path, nargs="?")
     parser.add_argument("--data-dir", type=Path)
-    parser.add_argument("--long", action="store_true", help="print only the table about long texts")
+    parser.add_argument("--long", action="store_true", help="print the table about long texts")
     given = parser.parse_args()
     if given.long:
         print("\n".join(long_table(given.data_dir)))

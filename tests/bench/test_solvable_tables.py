@@ -59,3 +59,10 @@ def test_all_tables(tmp_path):
     assert "MPNet" not in made  # its log-odds are not there
     auc = float(next(line for line in made.splitlines() if line.startswith("| AUC")).split("|")[-2])
     assert 0.88 < auc < 0.94  # the model of the package
+
+
+def test_sentences_of_other_problems_stand_before_the_last_sentence():
+    others = ["Ann has a dog.", "It rains.", "Bo sings."]
+    found = solvable_tables.lengthened("Tom has 5 pens. How many pens has he?", others, 12)
+    assert found == "Tom has 5 pens. Ann has a dog. How many pens has he?"
+    assert solvable_tables.lengthened("Find x.", others, 0) == "Find x."
