@@ -6,6 +6,9 @@ The validation texts are made in the folder ``WORK``, unless ``paraqd train --re
 them. Without ``--model``, the model of the package is measured. ``--measured`` names a model that was trained without
 the held-out families: the export of the folder ``measured`` in the work folder.
 
+``python bench/solvable_tables.py --long`` prints another table, about long texts: sentences of other problems are put
+in front of the last sentence of each test question.
+
 The baseline looks only at the form of a text: does it end with a question mark, does it contain a question word, and
 does it have at least two numbers? Its score is the number of conditions that hold.
 """
@@ -36,6 +39,7 @@ _MEETS_ALL = 2.5  # the baseline accepts a text if all three conditions hold
 _IN_FRONT = ("My cousin sent me this one.", "This is from last year's paper.", "The bus was late again today.")
 Floats = NDArray[np.float64]
 Change = Callable[[QuestionText], str | None]
+_LENGTHS = (0, 100, 200, 300, 500)  # words of the lengthened texts
 _ASKING = re.compile(r"\b(?:how|what|which|who|when|where|find|calculate|determine|compute|work out|solve)\b", re.I)
 
 
@@ -185,6 +189,42 @@ def tables(
     )
 
 
+def lengthened(text: str, others: Sequence[str], words: int) -> str:
+    """Return a text of at least ``words`` words, with sentences of other problems in front of its last sentence.
+
+    >>> lengthened("Tom has 5 pens. How many pens has he?", ["Ann has a dog.", "It rains."], 12)
+    'Tom has 5 pens. Ann has a dog. How many pens has he?'
+    """
+    start, last = _sentences(text)[:-1], _sentences(text)[-1]
+    for other in others:
+        if len(" ".join([*start, last]).split()) >= words:
+            break
+        start.append(other)
+    return " ".join([*start, last])
+
+
+def long_table(data_dir: Path | None = None) -> list[str]:
+    """Return a table about test questions that sentences of other problems make longer."""
+    checker = SolvableChecker.load()
+    parts = sorted({_sentences(each.text)[0] for each in written_questions("solvable", data_dir)})
+    others = [part for part in parts if part.endswith(".") and part[0].isupper() and len(part) > 40]
+    texts = [text for text in written_questions("solvable_test", data_dir) if len(_sentences(text.text)) > 1]
+    labels = labels_of(texts)
+    lines = _head(["words", f"accepted: solvable ({labels.sum()})", f"accepted: broken ({(labels == 0).sum()})", "AUC"])
+    for words in _LENGTHS:
+        drawn = [random.Random(text.id).sample(others, 60) for text in texts]
+        found = [lengthened(text.text, some, words) for text, some in zip(texts, drawn, strict=True)]
+        scores = np.array([each.score for each in checker.check_texts(found)])
+        shares = [f"{(scores[labels == label] > checker.threshold).mean():.1%}" for label in (1, 0)]
+        median = int(np.median([len(text.split()) for text in found]))
+        lines.append(_row([str(median), *shares, f"{auc(scores, labels):.3f}"]))
+    return lines
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.?!])\s+", text.strip())
+
+
 def _head(names: Sequence[str]) -> list[str]:
     return [_row(names), _row(["---", *["---:"] * (len(names) - 1)])]
 
@@ -196,12 +236,18 @@ def _row(cells: Sequence[str]) -> str:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("work", type=Path)
+    parser.add_argument("work", type=Path, nargs="?")
     parser.add_argument("--model", default="solvable")
     parser.add_argument("--measured")
     parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--long", action="store_true", help="print the table about long texts")
     given = parser.parse_args()
-    print(tables(given.work, model=given.model, measured=given.measured, data_dir=given.data_dir))
+    if given.long:
+        print("\n".join(long_table(given.data_dir)))
+    elif given.work is None:
+        parser.error("pass WORK or --long")
+    else:
+        print(tables(given.work, model=given.model, measured=given.measured, data_dir=given.data_dir))
 
 
 if __name__ == "__main__":

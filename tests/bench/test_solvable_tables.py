@@ -78,3 +78,10 @@ def test_all_tables(tmp_path):
         assert f"\n| {operator} | " in test
     with_two = solvable_tables.tables(tmp_path, measured="solvable")
     assert "| form only | model | without the two families |" in with_two and "| vague_numbers (held out) |" in with_two
+
+
+def test_sentences_of_other_problems_stand_before_the_last_sentence():
+    others = ["Ann has a dog.", "It rains.", "Bo sings."]
+    found = solvable_tables.lengthened("Tom has 5 pens. How many pens has he?", others, 12)
+    assert found == "Tom has 5 pens. Ann has a dog. How many pens has he?"
+    assert solvable_tables.lengthened("Find x.", others, 0) == "Find x."

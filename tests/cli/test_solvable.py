@@ -108,7 +108,9 @@ def test_a_clash_of_names(questions, fails):
     assert "out.csv already has the columns score, solvable," in line and "--overwrite-columns" in line
     assert run(["solvable", "out.csv", "-o", "again.csv", "--overwrite-columns", "--quiet"]) == 0
     assert read_csv("again.csv") == read_csv("out.csv")
-    assert "cannot be the question" in fails("solvable", "out.csv", "-o", "a.csv", "--question-column", "score")
+    line = fails("solvable", "out.csv", "-o", "a.csv", "--question-column", "score")
+    assert "the column 'score' of out.csv cannot be the question" in line
+    assert line.endswith("because the output gets a column with this name; rename it")
 
 
 def test_what_cannot_be_done_fails_with_one_line(questions, fails):
@@ -156,6 +158,79 @@ def test_workers_give_the_same_output(questions):
     solvable_file("many.csv", "one.csv", part_rows=100)
     solvable_file("many.csv", "two.csv", part_rows=100, workers=2)
     assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
+
+
+def test_threads_are_for_one_process(questions, fails):
+    line = fails("solvable", "questions.csv", "-o", "out.csv", "--threads", "2", "--workers", "2")
+    assert "--threads 2 cannot be combined with --workers 2: each worker uses one core" in line
+    assert names(questions) == ["questions.csv"]
+    assert run(["solvable", "questions.csv", "-o", "out.csv", "--threads", "2", "--quiet"]) == 0
+
+
+def test_the_second_sheet_counts_questions_verdicts_and_faults(questions):
+    openpyxl = pytest.importorskip("openpyxl")
+    texts = [WHOLE, VAGUE, UNASKED, " "]
+    write_csv("some.csv", [{"question": text} for text in texts])
+    assert run(["solvable", "some.csv", "-o", "out.xlsx", "--only", "solvable", "--quiet"]) == 1
+    counts = openpyxl.load_workbook("out.xlsx").worksheets[1]
+    assert [row for row in counts.iter_rows(values_only=True) if row[0]] == [
+        ("paraqd", None, None),
+        ("questions", 4, None),
+        ("solvable", 1, 0.25),
+        ("unsolvable", 2, 0.5),
+        ("not checked", 1, 0.25),
+        ("rows on the first sheet", 1, None),
+        ("faults of the unsolvable questions", None, None),
+        ("number missing", 1, None),
+        ("question missing", 1, None),
+        ("threshold", "0.5", None),
+        ("signature", SolvableChecker.load().signature, None),
+    ]
+
+
+class TestADamagedRowGroup:
+    @pytest.fixture
+    def damaged(self, questions):
+        pytest.importorskip("pyarrow")
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.Table.from_pylist([{"nr": nr, "question": [WHOLE, VAGUE][nr % 2]} for nr in range(900)])
+        pq.write_table(table, "in.parquet", row_group_size=300, use_dictionary=False)
+        spoil("in.parquet", 1)
+
+    @pytest.mark.parametrize("out", ["out.jsonl", "out.parquet", "out/"])
+    def test_the_other_rows_are_checked(self, damaged, capsys, out):
+        assert run(["solvable", "in.parquet", "-o", out, "--quiet"]) == 1
+        first, last = capsys.readouterr().err.splitlines()
+        assert first.startswith("in.parquet, row group 2 cannot be read (")
+        assert last == "could not check 300 of 900 rows (row group 2 cannot be read: rows 301–600)"
+        parts = sorted(Path(out).glob("*.parquet")) if out == "out/" else [out]
+        rows = [row for part in parts for row in open_table(part).rows()]
+        assert [row["solvable"] for row in rows] == [*[True, False] * 150, *[None] * 300, *[True, False] * 150]
+        assert {row["error"] for row in rows[300:600]} == {"row group 2 cannot be read"}
+
+    def test_the_report_names_the_damage(self, damaged):
+        report = solvable_file("in.parquet", "out.csv")
+        [line] = report.damage
+        assert line.startswith("in.parquet, row group 2 cannot be read")
+        assert (report.rows, report.errors, report.to_dict()["damage"]) == (900, 300, [line])
+
+    def test_nothing_is_written_if_all_are_damaged(self, damaged, fails):
+        for group in (0, 2):
+            spoil("in.parquet", group)
+        assert "in.parquet: none of its rows can be read (" in fails("solvable", "in.parquet", "-o", "out.csv")
+        assert not Path("out.csv").exists()
+
+
+def spoil(file, group):
+    """Damage the questions in a row group of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    place = pq.read_metadata(file).row_group(group).column(1).data_page_offset
+    data = bytearray(Path(file).read_bytes())
+    data[place : place + 200] = b"\xff" * 200
+    Path(file).write_bytes(data)
 
 
 def test_an_unknown_verdict_is_refused(questions):

@@ -93,6 +93,8 @@ def solvable(
         write_json(report.to_dict())
     elif not quiet:
         _show(report, only)
+    for line in report.damage:
+        say(line)
     if report.errors:
         listed = listed_error_rows(report.source, report.errors, report.error_rows)
         say(f"could not check {report.errors:,} of {counted(report.rows, 'row')} ({listed})")

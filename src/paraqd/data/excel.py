@@ -39,8 +39,10 @@ _COLOURS = {"valid": "C6EFCE", "invalid": "FFC7CE", "review": "FFEB9C", "error":
 _VERDICTS = (
     ("valid", "valid", "valid"),
     ("invalid", "invalid", "invalid"),
+    ("solvable", "solvable", "valid"),
+    ("unsolvable", "unsolvable", "invalid"),
     ("review", "check by hand", "review"),
-    ("errors", "not scored", "error"),
+    ("errors", "not {done}", "error"),
 )
 _MORE = {"warned": "with warnings", "empty_cells": "empty cells skipped"}
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
@@ -366,7 +368,8 @@ def open_workbook(
 ) -> Iterator[WorkbookRows]:
     """Open a workbook for writing rows. The same rows produce the same bytes.
 
-    ``summary`` contains the counts for the second sheet, as in `ScoreReport` (default: counts of the verdicts).
+    ``summary`` contains the counts for the second sheet, as in `ScoreReport` or `SolvableReport` (default: counts of
+    the verdicts).
     """
     from openpyxl import Workbook
 
@@ -386,7 +389,7 @@ def open_workbook(
 
 
 def _add_summary(book: Any, written: int, counts: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    """Add a sheet with the number of pairs for each verdict and for each kind of fault."""
+    """Add a sheet with the number of pairs or questions for each verdict and for each kind of fault."""
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font, PatternFill
 
@@ -407,10 +410,12 @@ def _add_summary(book: Any, written: int, counts: Mapping[str, Any], metadata: M
 
     total = counts["rows"]
     add("paraqd", bold=True, size=14)
-    add("pairs", total)
+    single = "solvable" in counts  # the rows have single questions
+    add("questions" if single else "pairs", total)
     for key, name, colour in _VERDICTS:
         if count := counts.get(key):
-            add(name, count, count / total, colour=_COLOURS.get(colour, ""))
+            shown = name.format(done="checked" if single else "scored")
+            add(shown, count, count / total, colour=_COLOURS.get(colour, ""))
     for key, name in _MORE.items():
         if count := counts.get(key):
             add(name, count)
@@ -418,7 +423,7 @@ def _add_summary(book: Any, written: int, counts: Mapping[str, Any], metadata: M
         add("rows on the first sheet", written)
     if faults := counts.get("faults"):
         add("")
-        add("faults of the invalid pairs", bold=True)
+        add(f"faults of the {'unsolvable questions' if single else 'invalid pairs'}", bold=True)
         for kind, count in faults.items():
             add(str(kind).replace("_", " "), count)
     add("")

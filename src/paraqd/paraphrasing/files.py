@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from paraqd.data.datasets import questions_file
-from paraqd.data.formats import Format, TableError, kind_of
+from paraqd.data.formats import Format, kind_of
 from paraqd.data.questions import question_of
 from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table
@@ -22,7 +22,7 @@ from paraqd.paraphrasing.report import ParaphraseReport, Short, Unusable
 from paraqd.paraphrasing.sources.base import CandidateSource, SourceError
 from paraqd.paraphrasing.sources.loading import is_address, load_source
 from paraqd.plural import counted
-from paraqd.runs.column_types import encodable, jsonable, plain_value, typed
+from paraqd.runs.column_types import encodable, fitted_row, fitted_schema, jsonable, typed
 from paraqd.runs.engines import OnRows, PieceWorker
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
@@ -30,6 +30,7 @@ from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
 from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, look_at
 from paraqd.runs.score import Model
+from paraqd.runs.score_columns import check_clash
 from paraqd.runs.score_rows import PairScorer
 from paraqd.runs.survey import check_cells
 from paraqd.version import __version__
@@ -223,8 +224,7 @@ def paraphrase_file(
     model = _model(scorer, judge)
     gate = model.load() if isinstance(model, Model) else model
     schema = {**{name: kind for name, kind in inputs.types.items() if name not in ADDED}, **ADDED}
-    if target is not None and target is not Format.PARQUET:
-        schema = {**dict.fromkeys(schema, str), **ADDED}  # text files have no types
+    schema = fitted_schema(schema, ADDED, target)
     job = ParaphraseJob(
         reader=inputs.reader,
         columns=columns,
@@ -318,16 +318,7 @@ def _check(columns: Columns, overwrite: bool) -> Any:
 
     def check(table: Table) -> None:
         table.require(columns)
-        if columns.question in ADDED:
-            raise TableError(
-                f"the column {columns.question!r} of {table.name} cannot be the question: paraphrasing writes a column "
-                "with this name; rename it"
-            )
-        clash = [name for name in ADDED if name in table.columns]
-        if clash and not overwrite:
-            which = f"a column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"
-            them = "it" if len(clash) == 1 else "them"
-            raise TableError(f"{table.name} already has {which}; pass {named('overwrite_columns')} to replace {them}")
+        check_clash(table, ADDED, [("question", columns.question)], overwrite=overwrite)
 
     return check
 
@@ -336,9 +327,4 @@ def _joined(pieces: PieceRows, schema: Schema, target: Format | None) -> Iterato
     """Yield the rows of the output file."""
     for _, rows in pieces:
         for row in rows:
-            if target is Format.PARQUET:
-                yield {name: typed(row.get(name), kind) for name, kind in schema.items()}
-            elif target is Format.JSONL:
-                yield row
-            else:
-                yield {name: plain_value(row.get(name)) for name in schema}
+            yield fitted_row(row, schema, target)

@@ -1,10 +1,13 @@
-"""Infer column types, and convert values to fit the output file."""
+"""Infer column types, and convert rows and values to fit the output file."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from paraqd.data.formats import Format
 
 _INT64 = range(-(2**63), 2**63)
 _EXACT = range(-(2**53), 2**53 + 1)  # integers that a floating-point number represents exactly
@@ -43,6 +46,30 @@ def types_in(schema: Any) -> dict[str, Any]:
     import pyarrow as pa
 
     return {field.name: str if isinstance(field.type, pa.BaseExtensionType) else field.type for field in schema}
+
+
+def fitted_schema(schema: Mapping[str, Any], added: Mapping[str, Any], target: Format | None) -> dict[str, Any]:
+    """Return the schema of an output file. In text files, which have no types, only the ``added`` columns have types.
+
+    ``target`` is the format of the file, or None for a folder of Parquet files.
+    """
+    if target in (None, Format.PARQUET):
+        return dict(schema)
+    return {name: added.get(name, str) for name in schema}
+
+
+def fitted_row(
+    row: dict[str, Any], schema: Mapping[str, Any], target: Format | None, *, convert: bool = False
+) -> dict[str, Any]:
+    """Return a row with values that an output file of the format ``target`` can hold.
+
+    A row for JSONL keeps its own columns. Pass ``convert`` if it can hold values that JSON cannot represent.
+    """
+    if target is Format.PARQUET:
+        return {name: typed(row.get(name), kind) for name, kind in schema.items()}
+    if target is Format.JSONL:
+        return {name: jsonable(value) for name, value in row.items()} if convert else row
+    return {name: plain_value(row.get(name)) for name in schema}
 
 
 def typed(value: Any, kind: Any) -> Any:

@@ -14,7 +14,7 @@ from paraqd.data.tables import Row, Table
 from paraqd.data.writers import Schema, output_dialect
 from paraqd.errors import ArgumentError
 from paraqd.parameters import named
-from paraqd.runs.column_types import jsonable, plain_value, typed
+from paraqd.runs.column_types import fitted_row, fitted_schema, typed
 from paraqd.runs.decide_columns import (
     ERROR,
     SCORE,
@@ -157,9 +157,8 @@ def decide_file(
     if target is Format.XLSX:
         check_cells(inputs)
     schema = _schema(inputs, groups, band)
-    if target is not None and target is not Format.PARQUET:  # text files have no types
-        added = {name: kind for each in groups.values() for group in each for name, kind in group.types.items()}
-        schema = {name: added.get(name, str) for name in schema}
+    added = {name: kind for each in groups.values() for group in each for name, kind in group.types.items()}
+    schema = fitted_schema(schema, added, target)
     job = DecideJob(
         reader=inputs.reader,
         groups=groups,
@@ -372,7 +371,5 @@ def _joined(job: DecideJob, pieces: PieceRows, schema: Schema, inputs: Inputs, t
             full = {**row, **cells}
             if target is Format.PARQUET:
                 yield {name: _typed(full.get(name), kind) for name, kind in schema.items()}
-            elif target is Format.JSONL:
-                yield {name: jsonable(full.get(name)) if from_parquet else full.get(name) for name in schema}
             else:
-                yield {name: plain_value(full.get(name)) for name in schema}
+                yield fitted_row({name: full.get(name) for name in schema}, schema, target, convert=from_parquet)

@@ -27,7 +27,7 @@ from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, read_metadata
 from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
-from paraqd.runs.run import RunOptions, Work, carry_out, check_options, look_at
+from paraqd.runs.run import RunOptions, Work, carry_out, check_options, look_at, several_workers
 from paraqd.runs.survey import Inputs
 from paraqd.scoring.signature import with_hash
 from paraqd.text_check import text_problem
@@ -245,7 +245,7 @@ def pseudo_label_file(
         raise AugmentError(f"{named('threshold', threshold)}: a cosine lies between -1 and 1")
     place = Location.at(source)
     output = Output.at(place, out, **options)
-    several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
+    several = several_workers(options)
     if several and not isinstance(encoder, str):
         raise TableError("with several workers, each loads the encoder itself: pass its name or folder, not a function")
     check_device(device)

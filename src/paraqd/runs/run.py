@@ -77,6 +77,21 @@ def check_options(options: RunOptions) -> None:
         encoding_name(encoding)
 
 
+def several_workers(options: RunOptions) -> bool:
+    """Return True if worker processes do the work, not this process."""
+    return options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
+
+
+def check_threads(threads: int | None, options: RunOptions) -> None:
+    """Raise a TableError if a number of threads is given although worker processes do the work."""
+    if threads is not None and several_workers(options):
+        other = "engine" if options.get("engine") == "ray" else "workers"
+        raise TableError(
+            f"{named('threads', threads)} cannot be combined with {named(other, options.get(other))}: "
+            "each worker uses one core"
+        )
+
+
 class RunInterrupted(KeyboardInterrupt):  # not an error, so its name does not end in Error
     """Raised when Ctrl-C interrupts a run.
 

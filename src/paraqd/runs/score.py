@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 from paraqd.data.formats import Format, TableError, kind_of
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.data.writers import Schema, output_dialect
 from paraqd.model_folder import is_shipped
 from paraqd.parameters import named
-from paraqd.runs.column_types import jsonable, plain_value, typed
+from paraqd.runs.column_types import fitted_row, fitted_schema
+from paraqd.runs.failed_rows import ErrorRow, FailedRows
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.parts import NO_PARTS, Facts
-from paraqd.runs.run import Outcome, PieceRows, RunOptions, Work, carry_out, check_options, ignore, look_at
+from paraqd.runs.run import (
+    Outcome,
+    PieceRows,
+    RunOptions,
+    Work,
+    carry_out,
+    check_options,
+    check_threads,
+    ignore,
+    look_at,
+    several_workers,
+)
 from paraqd.runs.score_columns import ScoreColumns
 from paraqd.runs.score_job import Model, ScoredRow, ScoreJob, Show, Shown
 from paraqd.runs.score_rows import (
     CHUNK,
-    NAMED_ROWS,
     RECORD,
     VERDICTS,
     Counts,
@@ -33,15 +43,6 @@ from paraqd.runs.survey import Inputs, check_cells
 from paraqd.scoring.decisions import Band, Review, band_for
 
 __all__ = ["ErrorRow", "Model", "ScoreReport", "ScoredRow", "score_file"]
-
-
-class ErrorRow(NamedTuple):
-    """A row that could not be scored: its file, its number as a spreadsheet shows it, the reason, and its own id."""
-
-    file: str
-    row: int
-    why: str
-    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -210,13 +211,8 @@ def score_file(
         raise TableError(f"{named('wide')} needs an output: pass {named('out', 'NAME.xlsx')} or another file or folder")
     place = Location.at(source)
     output = Output.at(place, out, **options)
-    several = options.get("engine", "local") == "ray" or (options.get("workers") or 1) > 1
-    if several and threads is not None:
-        other = "engine" if options.get("engine") == "ray" else "workers"
-        raise TableError(
-            f"{named('threads', threads)} cannot be combined with {named(other, options.get(other))}: "
-            "each worker uses one core"
-        )
+    several = several_workers(options)
+    check_threads(threads, options)
     if out is None and place.kind == "folder":
         raise TableError(f"{place.given} is a folder: pass {named('out', 'NAME/')} to choose the folder for the parts")
     if out is None and several:
@@ -234,9 +230,7 @@ def score_file(
     for line in names.notes():
         options.get("say", ignore)(line)
     counts = _Sums()
-    schema = names.schema(inputs)
-    if target is not None and target is not Format.PARQUET:
-        schema = {**dict.fromkeys(schema, str), **names.added}  # text files have no types
+    schema = fitted_schema(names.schema(inputs), names.added, target)
     texts = [columns.question, *(paraphrase_columns or [columns.paraphrase])]
     settings: dict[str, Any] = {"columns": texts, "model": loaded.signature}
     if target is None:
@@ -270,7 +264,7 @@ def score_file(
         job=lambda parts: replace(job, parts=Shown(show, inputs.rows) if out is None and show else parts),
         count=lambda piece, facts: counts.include(place.shown(piece.file), facts),
         totals=lambda: {**counts.to_dict(), "signature": job.signature},
-        problems=lambda: counts.unread,
+        problems=lambda: counts.failed.unread,
         join=lambda pieces: counts.counting(_joined(job, pieces, schema, inputs, target, job.signature)),
         dialect=output_dialect(inputs.table, for_excel=for_excel),
         summary=lambda: {**counts.to_dict(), "threshold": loaded.threshold},
@@ -287,8 +281,8 @@ def _report(counts: _Sums, outcome: Outcome, source: str, out: str, threshold: f
         threshold=threshold,
         band=job.band,
         **counts.to_dict(),
-        error_rows=tuple(sorted(counts.error_places)),
-        damage=tuple(sorted(counts.damage)),
+        error_rows=tuple(sorted(counts.failed.rows)),
+        damage=tuple(sorted(counts.failed.damage)),
         problems=outcome.problems,
         parts=outcome.parts,
         resumed=outcome.resumed,
@@ -326,36 +320,16 @@ def _loaded(scorer: PairScorer | Model, threads: int | None, *, several: bool) -
 
 @dataclass
 class _Sums(Counts):
-    """The total counts over all parts.
+    """The total counts over all parts, and the rows that could not be scored."""
 
-    ``error_places`` holds the rows that could not be scored. ``damage`` contains one line for each row group that
-    cannot be read.
-    """
-
-    error_places: list[ErrorRow] = field(default_factory=list)
-    damage: set[str] = field(default_factory=set)
-    _sound: Counter[str] = field(default_factory=Counter)  # the number of readable rows in each file
-
-    @property
-    def unread(self) -> list[str]:
-        """One line for each file in which no row can be read."""
-        why = {line.partition(", row group")[0]: line for line in sorted(self.damage)}
-        return [
-            f"{file}: none of its rows can be read" + (f" ({why[file]})" if file in why else "")
-            for file, rows in sorted(self._sound.items())
-            if not rows
-        ]
+    failed: FailedRows = field(default_factory=FailedRows)
 
     def include(self, file: str, facts: Facts) -> None:
         """Add the counts of a part."""
-        self._sound[file] += facts["rows"] + facts.get("empty_cells", 0) - facts.get("lost", 0)
-        if len(self.damage) < NAMED_ROWS:
-            self.damage |= {f"{file}, {line}" for line in facts.get("damage", ())}
+        self.failed.include(file, facts)
         for name in ("rows", "written", "valid", "invalid", "review", "errors", "warned", "empty_cells"):
             setattr(self, name, getattr(self, name) + facts.get(name, 0))
         self.faults.update(facts["faults"])
-        room = NAMED_ROWS - len(self.error_places)
-        self.error_places += [ErrorRow(file, *place) for place in facts["error_rows"][:room]]
 
     def counting(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Yield the rows of the output, and count them."""
@@ -379,11 +353,6 @@ def _joined(
         for row in job.reader.rows(piece):
             found = list(islice(records, len(names.filled(row))))
             for full in job.output_rows(file, row, found, signature):
-                if target is Format.PARQUET:
-                    yield {name: typed(full.get(name), kind) for name, kind in schema.items()}
-                elif target is Format.JSONL:
-                    yield {name: jsonable(value) for name, value in full.items()} if from_parquet else full
-                else:
-                    yield {name: plain_value(full.get(name)) for name in schema}
+                yield fitted_row(full, schema, target, convert=from_parquet)
         if next(records, None) is not None:
             raise RuntimeError(f"a part has more verdicts than {file} has pairs")

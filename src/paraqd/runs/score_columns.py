@@ -160,7 +160,10 @@ def check_clash(table: Table, added: Iterable[str], roles: Iterable[tuple[str, s
     added = list(added)
     for role, name in roles:
         if name in added:
-            raise TableError(f"the column {name!r} of {table.name} cannot be the {role}: scoring writes it; rename it")
+            raise TableError(
+                f"the column {name!r} of {table.name} cannot be the {role}, because the output gets a column with this "
+                "name; rename it"
+            )
     clash = [name for name in added if name in table.columns]
     if clash and not overwrite:
         which = f"a column {clash[0]!r}" if len(clash) == 1 else f"the columns {', '.join(clash)}"

@@ -13,6 +13,7 @@ from paraqd.data.tables import Row
 from paraqd.data.writers import Schema
 from paraqd.runs.column_types import typed
 from paraqd.runs.engines import OnRows, Result
+from paraqd.runs.failed_rows import LostRows
 from paraqd.runs.parts import Facts, Parts
 from paraqd.runs.pieces import Piece, Reader, UnreadableError
 from paraqd.runs.score_columns import ScoreColumns
@@ -227,20 +228,18 @@ class ScoreWorker:
         job, scorer = self._job, self._scorer
         file = job.reader.source.shown(piece.file)
         names = job.columns.of(file)
-        counts, done, lost, damage = Counts(), 0, 0, set()
+        counts, done, lost = Counts(), 0, LostRows()
         kept: list[Any]
         with job.parts.part(piece.index) as (writer, facts):
             for rows, verdicts in scored:
                 kept = []
+                lost.add(rows)
                 here = numbered(rows, piece.start + done + 1)
                 for (number, row), found in zip(here, verdicts, strict=True):
                     records = [as_record(verdict, scorer.threshold, job.band) for verdict in found]
                     for record in records:
                         counts.add(record, number, names.id_of(row))
-                    if isinstance(row, LostRow):
-                        lost += 1
-                        damage |= {f"{row.why} ({row.reason})"} if row.reason else set()
-                    else:
+                    if not isinstance(row, LostRow):
                         counts.empty_cells += len(names.paraphrases) - len(found)
                     if isinstance(job.parts, Shown):
                         kept += self._shown(file, number, row, records, found)
@@ -256,7 +255,7 @@ class ScoreWorker:
                     on_rows(done)
             if piece.index in unreadable:
                 raise unreadable[piece.index]
-            facts.update(counts.to_dict(), error_rows=counts.error_rows, lost=lost, damage=sorted(damage))
+            facts.update(counts.to_dict(), error_rows=counts.error_rows, **lost.to_dict())
         return facts
 
     def _shown(self, file: str, number: int, row: Row, records: Records, found: Scored) -> Iterator[ScoredRow]:

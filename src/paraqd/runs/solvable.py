@@ -15,14 +15,14 @@ from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table
 from paraqd.data.writers import Schema, output_dialect
 from paraqd.model_folder import is_shipped
 from paraqd.parameters import named
-from paraqd.runs.column_types import jsonable, plain_value, typed
+from paraqd.runs.column_types import fitted_row, fitted_schema, typed
 from paraqd.runs.engines import OnRows, PieceWorker
+from paraqd.runs.failed_rows import ErrorRow, FailedRows, LostRows
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
-from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, ignore, look_at
-from paraqd.runs.score import ErrorRow
+from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, check_threads, ignore, look_at
 from paraqd.runs.score_columns import check_clash
 from paraqd.runs.score_rows import CHUNK, NAMED_ROWS, in_chunks, shown_score
 from paraqd.runs.survey import Inputs, check_cells
@@ -47,8 +47,9 @@ class SolvableReport:
 
     ``rows`` is the number of questions, ``written`` is the number of rows in the output, and ``warned`` is the number
     of questions with warnings. ``faults`` counts the unsolvable questions by kind of fault, the most common kind first.
-    ``error_rows`` lists up to a thousand rows that could not be checked. ``problems`` contains one line for each file
-    that cannot be read to its end. ``resumed`` is the number of rows that an earlier run had already finished.
+    ``error_rows`` lists up to a thousand rows that could not be checked. ``damage`` contains one line for each row
+    group that cannot be read, and ``problems`` one line for each file that cannot be read to its end. ``resumed`` is
+    the number of rows that an earlier run had already finished.
     """
 
     source: str
@@ -63,6 +64,7 @@ class SolvableReport:
     warned: int
     faults: Mapping[str, int]
     error_rows: tuple[ErrorRow, ...] = ()
+    damage: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     resumed: int = 0
 
@@ -79,6 +81,7 @@ class SolvableReport:
             "warned": self.warned,
             "faults": dict(self.faults),
             "resumed": self.resumed,
+            "damage": list(self.damage),
             "problems": list(self.problems),
             "threshold": self.threshold,
             "signature": self.signature,
@@ -148,6 +151,7 @@ def solvable_file(
         raise TableError(f"{named('only', only)}: choose {' or '.join(VERDICTS)}")
     place = Location.at(source)
     output = Output.at(place, out, **options)
+    check_threads(threads, options)
     if not is_shipped(model):
         model = Path(model).expanduser().absolute()  # workers may have another current folder
     checker = SolvableChecker.load(model, threshold=threshold, threads=threads)
@@ -166,8 +170,7 @@ def solvable_file(
     if target is Format.XLSX:
         check_cells(inputs)
     schema: Schema = {**{name: kind for name, kind in inputs.types.items() if name not in ADDED}, **ADDED}
-    if target is not None and target is not Format.PARQUET:
-        schema = {**dict.fromkeys(schema, str), **ADDED}  # text files have no types
+    schema = fitted_schema(schema, ADDED, target)
     settings: dict[str, Any] = {
         "columns": [columns.question],
         "model": checker.signature,
@@ -176,7 +179,7 @@ def solvable_file(
     if target is None:
         settings |= {"choice_of_rows": only or "all", "set_of_columns": list(schema)}
     job = SolvableJob(
-        reader=inputs.reader,
+        reader=replace(inputs.reader, lenient=True),
         names=names,
         id_column=columns.id,
         schema=None if output.folder is None else schema,
@@ -199,7 +202,8 @@ def solvable_file(
         totals=lambda: {**sums.to_dict(), "signature": checker.signature},
         join=lambda pieces: sums.counting(_joined(job, pieces, schema, inputs, target)),
         dialect=output_dialect(inputs.table),
-        summary=dict,
+        problems=lambda: sums.failed.unread,
+        summary=lambda: {**sums.to_dict(), "threshold": checker.threshold},
     )
     outcome = carry_out(work, output, options)
     return SolvableReport(
@@ -208,7 +212,8 @@ def solvable_file(
         signature=checker.signature,
         threshold=checker.threshold,
         **sums.to_dict(),
-        error_rows=tuple(sorted(sums.places)),
+        error_rows=tuple(sorted(sums.failed.rows)),
+        damage=tuple(sorted(sums.failed.damage)),
         problems=outcome.problems,
         resumed=outcome.resumed,
     )
@@ -264,11 +269,12 @@ class SolvableWorker(PieceWorker):
 
     def piece(self, piece: Piece, on_rows: OnRows) -> Facts:
         """Check the questions of a piece, write its part, and return the counts."""
-        job, counts, done = self._job, _Counts(), 0
+        job, counts, done, lost = self._job, _Counts(), 0, LostRows()
         column = job.names[job.reader.source.shown(piece.file)]
         with job.parts.part(piece.index) as (writer, facts):
             for rows in in_chunks(job.reader.rows(piece)):
                 kept: list[Mapping[str, Any]] = []
+                lost.add(rows)
                 records = self._records(rows, column)
                 for (number, row), record in zip(numbered(rows, piece.start + done + 1), records, strict=True):
                     own_id = row.get(job.id_column)
@@ -283,7 +289,7 @@ class SolvableWorker(PieceWorker):
                 done += len(rows)
                 if done < piece.rows:  # the run itself reports finished pieces
                     on_rows(done)
-            facts.update(counts.to_dict(), error_rows=counts.error_rows)
+            facts.update(counts.to_dict(), error_rows=counts.error_rows, **lost.to_dict())
         return facts
 
     def _records(self, rows: Sequence[Row], column: str) -> list[dict[str, Any]]:
@@ -319,13 +325,13 @@ def _verdict_of(record: Mapping[str, Any]) -> str | None:
 class _Counts:
     """The number of questions by verdict, and the number of unsolvable questions by kind of fault.
 
-    ``error_rows`` holds the questions of a part that could not be checked, and ``places`` those of all parts.
+    ``error_rows`` holds the questions of a part that could not be checked, and ``failed`` those of all parts.
     """
 
     numbers: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     error_rows: list[tuple[int, str, str]] = field(default_factory=list)
-    places: list[ErrorRow] = field(default_factory=list)
+    failed: FailedRows = field(default_factory=FailedRows)
 
     def add(self, record: Mapping[str, Any], number: int, own_id: str) -> None:
         """Count a question, given the number and the id of its row."""
@@ -338,7 +344,7 @@ class _Counts:
         """Add the counts of a part."""
         self.numbers.update({name: facts[name] for name in _COUNTED})
         self.faults.update(facts["faults"])
-        self.places += [ErrorRow(file, *place) for place in facts["error_rows"][: NAMED_ROWS - len(self.places)]]
+        self.failed.include(file, facts)
 
     def counting(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Yield the rows of the output file, and count them."""
@@ -362,10 +368,4 @@ def _joined(
         for row, record in zip(job.reader.rows(piece), records, strict=True):
             if not job.wanted(record):
                 continue
-            full = job.full_row(row, record)
-            if target is Format.PARQUET:
-                yield {name: typed(full.get(name), kind) for name, kind in schema.items()}
-            elif target is Format.JSONL:
-                yield {name: jsonable(value) for name, value in full.items()} if from_parquet else full
-            else:
-                yield {name: plain_value(full.get(name)) for name in schema}
+            yield fitted_row(job.full_row(row, record), schema, target, convert=from_parquet)

@@ -10,10 +10,9 @@ from typing import Any
 
 from paraqd.errors import ModelError
 from paraqd.scoring.evidence.finding import FEATURES, Finding
-from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of
+from paraqd.scoring.verdict import THRESHOLD, Evidence, score_of_log_odds
 
 _MOST_COUNTED = 3  # findings per feature that affect the score
-_MOST_LOG_ODDS = 60.0
 # features that were once part of another feature, whose weight they have in an older model
 _SPLIT = {"only_number_changed": "number_replaced", "numbers_swapped": "numbers_exchanged"}
 _LARGEST = 100.0  # larger weights and log-odds occur only in a damaged file
@@ -113,10 +112,7 @@ class Fusion:
             If the log-odds are not finite.
 
         """
-        log_odds = self.log_odds(features, model)
-        if not math.isfinite(log_odds):
-            raise ModelError("the model gave a score that is not a number: install or train the model again")
-        return score_of(1 / (1 + math.exp(-max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, log_odds)))))
+        return score_of_log_odds(self.log_odds(features, model))
 
     def decided(self, features: Iterable[str]) -> bool:
         """Return True if a pair with the given features is invalid regardless of the judge's answer.

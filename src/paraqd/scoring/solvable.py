@@ -19,7 +19,7 @@ from paraqd.scoring.judge.single_text import SingleTextJudge, TextJudgement
 from paraqd.scoring.markup import PlainText, remove_markup
 from paraqd.scoring.signature import signature
 from paraqd.scoring.text_warnings import single_text_warnings
-from paraqd.scoring.verdict import Span, score_of, threshold_of
+from paraqd.scoring.verdict import Span, score_of_log_odds, threshold_of
 from paraqd.text_check import text_problem
 
 SOLVABLE_MODEL = "solvable"
@@ -236,7 +236,7 @@ class SolvableChecker:
         return lambda: [self._verdict(*each) for each in zip(texts, plain, wait(), strict=True)]
 
     def _verdict(self, text: str, plain: PlainText, judgement: TextJudgement) -> Solvability:
-        score = score_of(_probability(self._scale * judgement.log_odds + self._offset))
+        score = score_of_log_odds(self._scale * judgement.log_odds + self._offset)
         solvable = score > self.threshold
         warnings = single_text_warnings(text)
         if judgement.windows > 1:
@@ -252,10 +252,6 @@ class SolvableChecker:
         spans = () if kind is QuestionFault.QUESTION_MISSING else merged_spans(plain.text, judgement.places)
         where = f": {quote_all(plain.text, spans)}" if spans else ""
         return QuestionEvidence(kind, plain.original_spans(spans), as_sentence(f"{_MESSAGES[kind]}{where}"))
-
-
-def _probability(log_odds: float) -> float:
-    return 1 / (1 + math.exp(-max(-500.0, min(500.0, log_odds))))
 
 
 def _known_kinds(folder: ModelFolder) -> tuple[QuestionFault, ...]:

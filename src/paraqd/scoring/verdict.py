@@ -12,6 +12,7 @@ from paraqd.errors import ModelError
 
 Span = tuple[int, int]
 THRESHOLD = 0.5
+_MOST_LOG_ODDS = 60.0  # beyond it, a score is -1 or 1 to all digits
 
 
 class EvidenceKind(StrEnum):
@@ -148,6 +149,23 @@ def score_of(probability: float) -> float:
     [1.0, 0.75, 0.5, -0.25, -1.0]
     """
     return probability if probability >= 0.5 else 3 * probability - 1
+
+
+def score_of_log_odds(log_odds: float) -> float:
+    """Convert calibrated log-odds into a score from -1 to 1.
+
+    >>> score_of_log_odds(0.0), score_of_log_odds(1e9), score_of_log_odds(-1e9)
+    (0.5, 1.0, -1.0)
+
+    Raises
+    ------
+    ModelError
+        If the log-odds are not finite.
+
+    """
+    if not math.isfinite(log_odds):
+        raise ModelError("the model gave a score that is not a number: install or train the model again")
+    return score_of(1 / (1 + math.exp(-max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, log_odds)))))
 
 
 def probability_of(score: float) -> float:

@@ -24,15 +24,16 @@ def test_a_short_text_is_one_window(judge):
     assert [window.tolist() for window in text_windows(encoded)] == [[0, 1, 2, 3, 4]]
 
 
-def test_the_windows_of_a_long_text_cover_all_of_it_and_each_holds_the_end(judge):
+def test_the_windows_of_a_long_text_cover_all_of_it_and_each_holds_the_beginning_and_the_end(judge):
     [encoded] = judge.tokenizer.encode([LONG])
     windows = text_windows(encoded)
     assert len(windows) > 1
     assert set(np.concatenate(windows).tolist()) == set(range(len(encoded.ids)))
     for window in windows:
-        assert len(window) <= 318
-        assert window[-96:].tolist() == list(range(len(encoded.ids) - 96, len(encoded.ids)))
-    first = windows[0][:-96]
+        assert len(window) <= 158
+        assert window[:48].tolist() == list(range(48))
+        assert window[-64:].tolist() == list(range(len(encoded.ids) - 64, len(encoded.ids)))
+    first = windows[0][:-64]
     assert encoded.encoding.tokens[first[-1]] == "."  # the part ends with a sentence
 
 

@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 from paraqd.errors import ModelError
 from paraqd.scoring.judge.base import Place
 from paraqd.scoring.judge.cross_encoder import OUTPUTS
-from paraqd.scoring.judge.pair_tokens import LONGEST, EncodedText, Ids
+from paraqd.scoring.judge.pair_tokens import EncodedText, Ids
 from paraqd.scoring.judge.session import Feed, OnnxModel, feed
 from paraqd.scoring.verdict import Span
 
-_ROOM = LONGEST - 2  # tokens, besides [CLS] and [SEP]
-_END = 96  # tokens at the end of a long text, which are part of all its windows because they hold the question
+# Tokens of a window, besides [CLS] and [SEP]. The questions from which the model learned have at most 120 words. In a
+# longer window, it hardly tells complete texts from broken ones.
+_ROOM = 158
+# All windows of a long text have its beginning and its end, because a part alone looks broken: the beginning introduces
+# people and things, and the end holds the question.
+_BEGINNING, _END = 48, 64
 _STOPS = frozenset((".", "?", "!"))
 
 
@@ -109,23 +113,23 @@ class SingleTextJudge(OnnxModel):
             yield feed([self.tokenizer.single_row(text.ids[text_windows(text)[0]])])
 
 
-def text_windows(text: EncodedText, room: int = _ROOM, end: int = _END) -> list[Ids]:
+def text_windows(text: EncodedText, room: int = _ROOM, beginning: int = _BEGINNING, end: int = _END) -> list[Ids]:
     """Return the indices of the tokens in each window of a text.
 
-    A text of up to ``room`` tokens is one window. In a longer text, each window is a part of the text, followed by the
-    last ``end`` tokens. A part ends with a sentence if it can.
+    A text of up to ``room`` tokens is one window. In a longer text, each window is a part of the text between its first
+    ``beginning`` and its last ``end`` tokens, which are in all windows. A part ends with a sentence if it can.
     """
     size = len(text.ids)
     if size <= room:
         return [np.arange(size)]
     last = size - end
-    tail, tokens = np.arange(last, size), text.encoding.tokens
-    windows, start = [], 0
+    head, tail, tokens = np.arange(beginning), np.arange(last, size), text.encoding.tokens
+    windows, start = [], beginning
     while start < last:
-        stop = min(start + room - end, last)
+        stop = min(start + room - beginning - end, last)
         if stop < last:
             stops = [place + 1 for place in range(start, stop) if tokens[place] in _STOPS]
             stop = stops[-1] if stops else stop
-        windows.append(np.concatenate([np.arange(start, stop), tail]))
+        windows.append(np.concatenate([head, np.arange(start, stop), tail]))
         start = stop
     return windows
