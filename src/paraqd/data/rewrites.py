@@ -17,9 +17,9 @@ from paraqd.reading.words import overlap
 # themes whose valid paraphrases are clumsy, nearly copies, or not in prose, so that nobody should learn to write them
 _SKIPPED = frozenset(
     "algebraic-notation clumsy-english close-edits consistent-renaming converted-numbers editorial-rewrites"
-    " editors-changes harmless-details informal-writing light-edits machine-like machine-paraphrase-style"
-    " near-copies-with-a-fault odd-synonyms renamed-objects small-words swapped-people-and-things tabular-facts"
-    " translated-english units-and-number-formats".split()
+    " editors-changes garbled-rewording harmless-details informal-writing light-edits machine-like"
+    " machine-paraphrase-style near-copies-with-a-fault odd-synonyms renamed-objects short-sums small-words"
+    " swapped-people-and-things tabular-facts translated-english units-and-number-formats".split()
 )
 _ORNATE = frozenset("elevated-language ornate-and-rare ornate-and-styled ornate-prose".split())
 _EXAM = frozenset("exam-problems exam-rewordings entrance-exam-problems formal-rewrites aptitude-tests".split())
