@@ -203,9 +203,9 @@ def lengthened(text: str, others: Sequence[str], words: int) -> str:
     return " ".join([*start, last])
 
 
-def long_table(data_dir: Path | None = None) -> list[str]:
+def long_table(model: str = "solvable", data_dir: Path | None = None) -> list[str]:
     """Return a table about test questions that sentences of other problems make longer."""
-    checker = SolvableChecker.load()
+    checker = SolvableChecker.load(model)
     parts = sorted({_sentences(each.text)[0] for each in written_questions("solvable", data_dir)})
     others = [part for part in parts if part.endswith(".") and part[0].isupper() and len(part) > 40]
     texts = [text for text in written_questions("solvable_test", data_dir) if len(_sentences(text.text)) > 1]
@@ -243,7 +243,7 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="print the table about long texts")
     given = parser.parse_args()
     if given.long:
-        print("\n".join(long_table(given.data_dir)))
+        print("\n".join(long_table(given.model, given.data_dir)))
     elif given.work is None:
         parser.error("pass WORK or --long")
     else:

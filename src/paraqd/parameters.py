@@ -6,7 +6,7 @@ A message names a parameter as an argument of a Python function or as an option 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from numbers import Integral, Real
 
 from paraqd.errors import ArgumentError
@@ -66,12 +66,25 @@ def whole_number(name: str, given: object, *, least: int | None = None) -> int:
     return int(given)
 
 
+def truth(name: str, given: object) -> bool:
+    """Return True or False, which may be one of numpy's. Raise an `ArgumentError` if it is anything else.
+
+    >>> truth("gate", True)
+    True
+    """
+    if not isinstance(given, bool) and type(given).__name__ not in ("bool", "bool_"):
+        raise ArgumentError(f"{name} is {given!r}: pass True or False")
+    return bool(given)
+
+
 def number_between(name: str, given: object, least: float, most: float) -> float:
     """Return a number as a float. Raise an `ArgumentError` if it is no number, or outside the limits.
 
     >>> number_between("timeout", 60, 0.001, 1_000_000)
     60.0
     """
-    if isinstance(given, bool) or not isinstance(given, Real) or not least <= float(given) <= most:
-        raise ArgumentError(f"{name} is {given!r}: pass a number from {least:,} to {most:,}")
-    return float(given)
+    if isinstance(given, Real) and not isinstance(given, bool):
+        with suppress(OverflowError):
+            if least <= float(given) <= most:
+                return float(given)
+    raise ArgumentError(f"{name} is {given!r}: pass a number from {least:,} to {most:,}")

@@ -56,6 +56,12 @@ class Doubtful:
         return self.rules.candidates(questions, count=count, seed=seed, styles=styles)
 
 
+@pytest.mark.parametrize("wrong", [{"repair": "no"}, {"gate": 1}, {"limits": (0.8, 0.8)}])
+def test_settings_of_wrong_types_are_refused(wrong):
+    with pytest.raises(ArgumentError, match=f"^{next(iter(wrong))} is "):
+        Settings(**wrong)
+
+
 def test_paraphrases_are_valid_and_differ(scorer):
     found = paraqd.paraphrase(QUESTION, n=4, scorer=scorer)
     assert [each.rank for each in found] == [1, 2, 3, 4]
@@ -206,7 +212,7 @@ def test_arguments_are_checked(scorer, given, message):
         paraqd.paraphrase(QUESTION, **{"scorer": scorer, **given})
 
 
-@pytest.mark.parametrize("given", ["0.5", None, 0, 1.5, float("nan")])
+@pytest.mark.parametrize("given", ["0.5", None, 0, 1.5, True, float("nan")])
 def test_limits_are_checked(given):
     with pytest.raises(ArgumentError, match="the limit question must be above 0 and at most 1, not "):
         Limits(question=given)

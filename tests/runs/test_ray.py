@@ -384,3 +384,5 @@ def test_a_worker_that_ray_is_restarting_has_not_died(monkeypatch):
     assert crew._is_restarting("worker", restarting)
     monkeypatch.setattr("paraqd.runs.ray_engine._RESTARTED_WITHIN", 0.0)
     assert not crew._is_restarting("worker", restarting)
+    assert not crew._is_restarting("worker", died)
+    assert crew._restarting == {}  # the next restart has its own time

@@ -83,6 +83,13 @@ def test_words_at_fault_that_cannot_be_found_again_have_no_place():
     assert (found.label, found.family, found.spans, found.placed) == (0, "vague_numbers", (), False)
 
 
+def test_the_place_of_a_cut_is_the_last_sentence_whatever_changed():
+    start = "Tom has 5 red pens. He buys 3. How many pe"
+    [found] = changed("Tom has 5 red pens . He buys 3 . How many pe", "Typography", start, "cuts_in_words", ((31, 42),))
+    assert [found.text[a:b] for a, b in found.spans] == ["How many pe"]
+    assert changed("Tom has 5 red pens. He buys 3. How many", "ClumsyGrammar", start, "cuts_in_words", ()) == []
+
+
 def test_a_change_that_may_mend_the_fault_is_left_out():
     start = "She has 5 red pens. Ann buys 3. How many pens has she?"
     assert changed(start.replace("She", "Ann"), "PronounUse", start, "lost_references", ((0, 3),)) == []

@@ -52,7 +52,7 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("question", "others"):
             given = getattr(self, name)
-            if not isinstance(given, Real) or not 0 < float(given) <= 1:
+            if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) <= 1:
                 raise ArgumentError(f"the limit {name} must be above 0 and at most 1, not {given!r}")
             object.__setattr__(self, name, float(given))  # JSON takes no float of numpy
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from paraqd.data.tables import default_id
 from paraqd.errors import ArgumentError
 from paraqd.operators.apply import Question
-from paraqd.parameters import named, whole_number
+from paraqd.parameters import named, truth, whole_number
 from paraqd.paraphrasing.choice import LIMITS, METHODS, Judged, Limits, Method, choose, why_few
 from paraqd.paraphrasing.repair import repair as mend
 from paraqd.paraphrasing.search import anneal
@@ -72,7 +72,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         # numbers of numpy and lists of any kind become what JSON and other processes take
-        plain: dict[str, Any] = {name: bool(getattr(self, name)) for name in ("repair", "gate")}
+        plain: dict[str, Any] = {name: truth(name, getattr(self, name)) for name in ("repair", "gate")}
         plain |= {name: whole_number(name, getattr(self, name)) for name in ("n", "seed")}
         if self.candidates is not None:
             plain["candidates"] = whole_number("candidates", self.candidates)

@@ -283,7 +283,7 @@ class _Workers:
 
         A worker that dies repeatedly is no longer used, unless it is the only worker.
         """
-        if piece is None and self._is_restarting(worker, error):
+        if self._is_restarting(worker, error) and piece is None:
             time.sleep(_PAUSE)
             self._start(worker)
             return None
@@ -306,6 +306,7 @@ class _Workers:
     def _is_restarting(self, worker: Any, error: Exception | None) -> bool:
         """Return True if a worker does not answer because Ray restarts it, unless this has taken too long."""
         if "restarting" not in str(error):  # Ray has the same class of error for a worker that died during a call
+            self._restarting.pop(worker, None)
             return False
         since = self._restarting.setdefault(worker, time.monotonic())
         return time.monotonic() - since < _RESTARTED_WITHIN

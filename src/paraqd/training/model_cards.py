@@ -113,7 +113,7 @@ def solvable_card(facts: Mapping[str, Any]) -> str:
         "",
         "## Limits",
         "The model handles only word problems in English. It reads the text and does not solve the problem, so it can"
-        " miss a missing fact that only becomes apparent in the solution. Texts of more than 320 tokens are read in"
+        " miss a missing fact that only becomes apparent in the solution. Texts of more than 160 tokens are read in"
         " windows. The predicted kind of a fault is less reliable than the verdict.",
         "",
     ]

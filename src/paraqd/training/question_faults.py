@@ -31,7 +31,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 # the harmless operators that may mend the faults of a family
 _REPAIRS: Mapping[str, tuple[str, ...]] = {
     "cuts": ("QuestionForm",),
-    "cuts_in_words": ("QuestionForm",),
+    "cuts_in_words": ("ClumsyGrammar", "QuestionForm"),  # ClumsyGrammar may drop the cut word
     "lost_references": ("PronounUse",),
 }
 _END = re.compile(r"\s*[?.!]+\s*$")
@@ -73,7 +73,7 @@ def changed_broken_texts(
         operator = base_name(str(row["operator"]).rpartition("+")[2])
         if operator in _REPAIRS.get(start.family, ()):
             continue
-        spans = moved_spans(start.text, text, start.spans)
+        spans = _cut_spans(text) if start.family in _CUT else moved_spans(start.text, text, start.spans)
         yield replace(
             start,
             id=f"{row['id']}|{operator}",

@@ -84,3 +84,7 @@ def test_numbers_without_a_noun_get_fitting_words(text, vague):
 @pytest.mark.parametrize("text", ["", "How many pens has Ann?", "She came on the third day. When did he come?"])
 def test_a_text_without_a_suitable_number_is_left_alone(text):
     assert outputs(text, seeds=5) == {None}
+
+
+def test_an_article_keeps_its_number():
+    assert outputs("Of the 30 pupils, half like football. How many is that?") == {None}

@@ -37,6 +37,19 @@ def test_the_windows_of_a_long_text_cover_all_of_it_and_each_holds_the_beginning
     assert encoded.encoding.tokens[first[-1]] == "."  # the part ends with a sentence
 
 
+def test_a_decimal_point_ends_no_part(judge):
+    [encoded] = judge.tokenizer.encode(["Tom has 2.5 pens and Ann has 0.7 pens and " * 40])
+    assert "." in encoded.encoding.tokens
+    assert {len(window) for window in text_windows(encoded)[:-1]} == {
+        158
+    }  # without a full stop, a part has all the room
+
+
+def test_the_longest_text_that_is_one_window(judge):
+    [longest, longer] = judge.tokenizer.encode(["pens " * 158, "pens " * 159])
+    assert (len(text_windows(longest)), len(text_windows(longer))) == (1, 2)
+
+
 def test_a_text_without_full_stops_is_still_divided(judge):
     [encoded] = judge.tokenizer.encode(["pens and " * 400])
     windows = text_windows(encoded)

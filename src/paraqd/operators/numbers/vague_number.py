@@ -37,7 +37,7 @@ _SIGN = "[-+*/×÷^=<>≤≥@:]"
 _NEVER_BEFORE = re.compile(rf"\s*(?:as (?:many|much)|less|fewer|{_MONTH})\b|\s*{_SIGN}|\s*\)|[!…-]|\.\.", re.I)
 _NEVER_BEHIND = re.compile(
     rf"(?:{_SIGN}|[(√])\s*$|\b(?:an?|no|any|another|all|both|entire|every|first|second|last|next|other|biggest|"
-    rf"smallest|largest|digits?|{_MONTH})\s+$|"
+    rf"smallest|largest|digits?|the|these|those|his|her|its|their|my|our|your|{_MONTH})\s+$|"
     r"\bratios?\b(?: (?:of|is|as|was|were|are))?[\d\s,.:/]*(?:(?:and|to|is) )?$",
     re.I,
 )

@@ -18,8 +18,8 @@ from paraqd.scoring.judge.pair_tokens import EncodedText, Ids
 from paraqd.scoring.judge.session import Feed, OnnxModel, feed
 from paraqd.scoring.verdict import Span
 
-# Tokens of a window, besides [CLS] and [SEP]. The questions from which the model learned have at most 120 words. In a
-# longer window, it hardly tells complete texts from broken ones.
+# Tokens of a window, besides [CLS] and [SEP]. Hardly any text from which the model learned has more than 120 words.
+# In a longer window, it hardly tells complete texts from broken ones.
 _ROOM = 158
 # All windows of a long text have its beginning and its end, because a part alone looks broken: the beginning introduces
 # people and things, and the end holds the question.
@@ -123,12 +123,14 @@ def text_windows(text: EncodedText, room: int = _ROOM, beginning: int = _BEGINNI
     if size <= room:
         return [np.arange(size)]
     last = size - end
-    head, tail, tokens = np.arange(beginning), np.arange(last, size), text.encoding.tokens
+    head, tail = np.arange(beginning), np.arange(last, size)
+    tokens, offsets = text.encoding.tokens, text.encoding.offsets
     windows, start = [], beginning
     while start < last:
         stop = min(start + room - beginning - end, last)
         if stop < last:
-            stops = [place + 1 for place in range(start, stop) if tokens[place] in _STOPS]
+            # a stop before a space, not a decimal point
+            stops = [n + 1 for n in range(start, stop) if tokens[n] in _STOPS and offsets[n + 1][0] > offsets[n][1]]
             stop = stops[-1] if stops else stop
         windows.append(np.concatenate([head, np.arange(start, stop), tail]))
         start = stop
