@@ -73,6 +73,7 @@ def test_what_is_said_about_the_texts_is_left_out(answer):
         f"<answer>\n<rewrite>{A}</rewrite>\n<rewrite>{B}</rewrite>\n</answer>",
         f"| # | Paraphrase |\n|---|---|\n| 1 | {A} |\n| 2 | {B} |",
         f"Here you go:\n\n| Kind | Text | Edits |\n|:--|:--|--:|\n| a | {A} | order |\n| b | {B} | words |\n\nEnjoy!",
+        f"| Original | Paraphrase |\n|---|---|\n| Ann, a girl, has got 2 pens. How many? | {A} |\n| {A} | {B} |",
     ],
 )
 def test_texts_without_numbers_are_separated(answer):
@@ -98,13 +99,55 @@ def test_texts_without_numbers_are_separated(answer):
         "I've 5 pens and buy 3 more.\nHow many do I have?",
         "I used 5 of my 12 pens.\nHow many are left?",
         "I have used 5 of my 12 pens.\nHow many are left?",
+        "I kept 5 of my 12 pens.\nHow many did I give away?",
+        "How many pens does Ann have?\n\nShe had 5 pens and bought 3 more.",
+        "Ann has 5 pens and Bob has 3. How many do they have?\n\nIf Ann gives 2 to Bob, how many does Bob have?",
+        "Okay, so Ann has 5 pens. She buys 3 more.\nHow many does she have?",
+        "Each option costs $5.\nHow much do 3 options cost?",
     ],
 )
 def test_a_problem_that_looks_like_a_list_or_a_label_stays_whole(text):
-    whole = ([text], [" ".join(text.split("\n"))])
+    whole = ([text], [" ".join(text.split())])
     assert paraphrases_in(text) in whole
     assert paraphrases_in(f"Sure! Here is a rewrite:\n{text}\n\nI hope this helps!") in whole
     assert paraphrases_in(f"**Version 1:**\n\n{text}\n\nLet me know if you want more.") in whole
+
+
+@pytest.mark.parametrize(
+    ("given", "find"),
+    [
+        ("{}", "Question: {}"),
+        ("**Scenario:** {}", "**Question:** {}"),
+        ("**Scenario:**\n{}\n", "**Question:**\n{}"),
+        ("**Given:** {}", "**Find:** {}"),
+        ("### Given\n{}\n", "### Find\n{}"),
+    ],
+)
+@pytest.mark.parametrize("label", ["Version {}:", "**Version {}**\n", "### Rewrite {}"])
+def test_the_facts_of_each_version_stay_with_its_question(given, find, label):
+    facts = ["Ann has 5 pens and buys 3 more.", "Ann adds 3 pens to her 5 pens."]
+    questions = ["How many pens does she have?", "What is the number of her pens?"]
+    parts = [
+        f"{label.format(number)}\n{given.format(facts[number])}\n{find.format(questions[number])}" for number in (0, 1)
+    ]
+    found = [text.replace("Question: ", "").replace("Find: ", "") for text in paraphrases_in("\n\n".join(parts))]
+    assert found == [f"{facts[number]} {questions[number]}" for number in (0, 1)]
+
+
+@pytest.mark.parametrize("mark", ["Paraphrase {}: ", "**Paraphrase {}:** ", "Paraphrase {} – ", "{}. "])
+def test_a_labelled_line_may_end_in_a_colon(mark):
+    first = "A farmer keeps the following animals:\n- 12 cows\n- 30 hens\nHow many legs do they have?"
+    second = "12 cows and 30 hens live on a farm. How many legs do they have?"
+    assert paraphrases_in(f"{mark.format(1)}{first}\n\n{mark.format(2)}{second}") == [first, second]
+
+
+def test_a_note_with_a_number_within_an_item_is_kept():
+    first = "A shop sells pens at $2.\n   Note: buy 5, get 1 free.\n   How much do 6 pens cost?"
+    second = "Pens cost $2, and 1 is free with 5. What do 6 pens cost?"
+    assert paraphrases_in(f"1. {first}\n2. {second}\n   Note: all 4 numbers are kept.") == [
+        " ".join(first.split()),
+        second,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -142,8 +185,18 @@ def test_an_apology_before_a_paraphrase_is_left_out():
 
 @pytest.mark.parametrize(
     "text",
-    ["a\n" + "\n" * 60_000 + "b", "```json\n" * 20_000, "I can't find 5.\n" * 500, "1. Ann\n\n" + "she\n\n" * 2000],
-    ids=["blank lines", "fences", "refusals", "lines"],
+    [
+        "a\n" + "\n" * 60_000 + "b",
+        "```json\n" * 20_000,
+        "I can't find 5.\n" * 500,
+        "1. Ann\n\n" + "she\n\n" * 2000,
+        "Note: 5.\n" * 500,
+        "Ann\n" + "Question: a\n" * 500,
+        "# " + "." * 16_000 + "a",
+        "|---" * 4000,
+        "# " + " " * 16_000 + ".",
+    ],
+    ids=["blank lines", "fences", "refusals", "lines", "notes", "parts", "heading", "table", "spaces"],
 )
 def test_long_answers_take_linear_time(text):
     assert len(paraphrases_in(text)) <= 1

@@ -173,3 +173,16 @@ def test_a_line_of_an_item_that_speaks_of_options_is_kept():
 
 def test_a_text_that_no_file_can_hold_is_left_out():
     assert paraphrases_in('["Ann has \\ud800 pens.", "Ann has 2 pens."]') == ["Ann has 2 pens."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Plain: $2 a cup. Salted: $3 a cup. What do 2 plain and 1 salted cups cost?",
+        "Exam: 40 questions with 2 points each. How many points are there?",
+        "Version 1: $20. Version 2: $25. How much more does version 2 cost?",
+    ],
+)
+def test_a_label_in_json_may_belong_to_the_problem(text):
+    assert paraphrases_in(json.dumps([text])) == [text]
+    assert paraphrases_in(json.dumps({"paraphrases": [text]})) == [text]

@@ -14,11 +14,10 @@ from paraqd.reading import read
 
 FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.M)
 _TAG = re.compile(r"</?(?:answer|output|response|paraphrases?|rewrites?|versions?|text|item|[ou]l|li|p)\d*>", re.I)
-# the mark of a quotation, or of a heading that is a sentence
-_INDENT = re.compile(r"^[ \t]*(?:>[ \t]?|#{1,6}[ \t]+(?=.*[.?!][^\w\n]*$))", re.M)
+_QUOTE = re.compile(r"[ \t]*>[ \t]?")
+_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
 _RULE = re.compile(r"\s*(?:[-*_=]\s*){3,}$")
 _ROW = re.compile(r"\s*\|(.+)\|\s*$")
-_ROW_RULE = re.compile(r"\s*\|[\s|:-]*-[\s|:-]*\|\s*$")
 # "1.", "(2)", "**3.**", "#4:" or a digit in a box, alone or before a text; or a bullet
 _ITEM = re.compile(r"\s*(?P<bold>\*\*)?(?:\(?#?\d{1,2}[.):]|\d\ufe0f?\u20e3)(?P<end>\*\*)?(?:\s+(?P<text>.+)|\s*)$")
 _BULLET = re.compile(r"\s*[-*•–]\s+(?P<text>.+)$")
@@ -37,10 +36,22 @@ LABEL = re.compile(
     r"\*\*[^*\n]{1,40}(?::\*\*|\*\*\s*[:–—])\s*(?!.*(?::\*\*|\*\*\s*:))",
     re.I,
 )
+# a label that no problem begins with, such as "Version 1:" and "**Second rewrite (formal):**"
+NOUN_LABEL = re.compile(
+    rf"[*_]{{0,3}}\b(?:{_COUNT} |{_STYLE} ){{0,3}}{_NOUN}\b{_NUMBER}?"
+    r"(?:\s*[(–—-][^:.?!\n]{0,30}|\s+in [^:.?!\n]{0,25})?[*_]{0,3}\s*:[*_]{0,3}\s*",
+    re.I,
+)
+# a label before the second part of a problem, such as "Question:" and "**Find:**"
+_PART = re.compile(
+    r"[#*_\s]*((?:(?:the|your) )?(?:questions?|(?:(?:what )?to )?find|required|task|goal|challenge|determine|calculate|"
+    r"conditions?|rules?|details?|notes?|hint))[*_]{0,3}\s*(?:[:–—]|$)",
+    re.I,
+)
 # a label on a line of its own, a heading, or a few words in bold
 _LABEL_LINE = re.compile(
-    rf"\s*(?:#{{1,6}}\s+(?:\d{{1,2}}[.)]\s+)?[^.?!]*|(?:\*\*|__)[^*.?!]+(?:\*\*|__):?|"
-    rf"{_NAME}\s*(?:\([^)]*\))?\W?)\s*$",
+    rf"\s*(?:#{{1,6}}\s++(?:\d{{1,2}}[.)]\s++)?[^.?!]*+|(?:\*\*|__)[^*.?!]+(?:\*\*|__):?|"
+    rf"{_NAME}\s*+(?:\([^)]*\))?\W?)\s*$",
     re.I,
 )
 _OF_WORK = rf"(?:\w+ ){{0,3}}(?:{_NOUN}|options?)\b"
@@ -50,10 +61,10 @@ REMARK = re.compile(
     r"(?:(?:sure|certainly|of course|absolutely|okay|ok|great|no problem)(?:[!,.:]| thing| *$)|"
     rf"(?:here|below) (?:is|are) {_OF_WORK}|here's {_OF_WORK}|here (?:you go|they are|it is)\b|(?:here|below)\b.*:$|"
     rf"these {_OF_WORK}|(?:each|all|both)(?: of)?(?: (?:these|the|them))? ?{_OF_WORK}|notes?:|as requested|"
-    rf"(?:\w+ ){{0,3}}{_NOUN}\b[^.?!]*:$|"
+    rf"(?:\w+ ){{0,3}}{_NOUN}\b[^.?!:]*:$|"
     rf"i hope (?:this|these|that|it|they|you)\b|i(?:'ve|’ve| have) {_DONE}\b(?! \S*\d)|"
-    r"i (?:rewrote|rephrased|reworded|paraphrased)\b|let me know|feel free|thank you[.!,]|thanks[.!,]|enjoy[.!]|"
-    r"(?:would you like|do you want) (?:me|more|another|other|any)\b)",
+    r"i (?:rewrote|rephrased|reworded|paraphrased|kept|preserved)\b|let me know|feel free|"
+    r"thank you[.!,]|thanks[.!,]|enjoy[.!]|(?:would you like|do you want) (?:me|more|another|other|any)\b)",
     re.I,
 )
 _NOTE = re.compile(
@@ -66,7 +77,7 @@ _REFUSAL = re.compile(
     r"unfortunately, i\b|as an ai\b|i apologi[sz]e\b)",
     re.I,
 )
-_NEAR = 8  # lines in which the question of a problem follows a line that looks like a refusal
+_NEAR = 8  # lines in which the question of a problem follows a line that looks like a remark or a refusal
 # questions to the user
 _OFFER = re.compile(
     r"\b(?:would you like|do you want me|is there (?:anything|something)|(?:how|what) (?:else )?(?:can|may) i|"
@@ -89,41 +100,66 @@ def listed_texts(answer: str) -> list[str]:
     >>> listed_texts("Ann buys 3 things:\n1. a pen.\n2. a cup.\nHow many things?")
     ['Ann buys 3 things:\n1. a pen.\n2. a cup.\nHow many things?']
     """
-    lines = _INDENT.sub("", _TAG.sub("\n---\n", FENCE.sub("", answer))).splitlines()
+    lines = list(map(_unmarked, _TAG.sub("\n---\n", FENCE.sub("", answer)).splitlines()))
     if cells := _cells(lines):
         return cells
     sections = _sections(lines)
     if len(sections) > 1:
         found = [text for section in sections for text in _items(section) or _single(section)]
-        asking = list(filter(_asks, found))  # one of the others may be an explanation
+        # a text without a question or facts may be an explanation
+        useful = [text for text in found if _asks(text) or _states_facts(text)]
         if _whole(found):
-            return asking or found
+            return useful or found
     return _items(lines) or _single(lines) or _remark_that_asks(lines)
 
 
+def _unmarked(line: str) -> str:
+    """Remove the mark of a quotation, or of a heading that is a sentence.
+
+    >>> _unmarked("> Ann has 2 pens."), _unmarked("## **How many?**"), _unmarked("## Version 1")
+    ('Ann has 2 pens.', '**How many?**', '## Version 1')
+    """
+    if mark := _QUOTE.match(line):
+        return line[mark.end() :]
+    is_sentence = not set(".?!").isdisjoint(re.split(r"\w", line)[-1])
+    return line[mark.end() :] if is_sentence and (mark := _HEADING.match(line)) else line
+
+
+def _is_row_rule(line: str) -> bool:
+    """Return True if a line separates the head of a table from its rows."""
+    text = line.strip()
+    return text[:1] == text[-1:] == "|" and "-" in text and set(text) <= set("|:- \t")
+
+
 def _cells(lines: Sequence[str]) -> list[str]:
-    """Return the paraphrases in a table: the longest cell of each row, if it asks a question.
+    """Return the paraphrases in a table: the last cell of each row that asks a question, if possible with a number.
 
     >>> _cells(["| # | Text |", "|---|---|", "| 1 | Ann has 2 pens. How many? |"])
     ['Ann has 2 pens. How many?']
     """
-    start = next((number for number, line in enumerate(lines) if _ROW_RULE.match(line)), len(lines))
+    start = next((number for number, line in enumerate(lines) if _is_row_rule(line)), len(lines))
     rows = [match[1].split("|") for line in lines[start:] if (match := _ROW.match(line))]
-    return [text for row in rows if _asks(text := max(row, key=len).strip())]
+    asking = [[text for cell in row if _asks(text := cell.strip())] for row in rows]
+    return [max(reversed(row), key=_is_problem) for row in asking if row]
 
 
 def _sections(lines: Sequence[str]) -> list[list[str]]:
-    """Divide an answer at labels, headings and rules, which are left out.
+    """Divide an answer at labels, headings and rules, which are left out. Facts and their question stay together.
 
     >>> _sections(["Sure!", "**Formal**", "Ann has 2 pens.", "Version 2: Ann owns 2 pens."])
     [['Sure!'], ['Ann has 2 pens.'], ['Ann owns 2 pens.']]
+    >>> _sections(["**Given:** Ann has 2 pens.", "**Find:** How many?"])
+    [['Ann has 2 pens.', 'Find: How many?']]
     """
     sections: list[list[str]] = [[]]
     for line in lines:
-        if _RULE.match(line) or _LABEL_LINE.match(line):
-            sections.append([])
-        elif not (REMARK.match(line.strip()) or _NOTE.match(line.strip())) and (label := LABEL.match(line.strip())):
-            sections.append([line.strip()[label.end() :]])
+        text = line.strip()
+        label = _LABEL_LINE.match(text) or (not _NOTE.match(text) and LABEL.match(text))
+        before = "\n".join(sections[-1][-_NEAR:])
+        if label and before.strip() and (part := _PART.match(text)) and not _asks(before):
+            sections[-1].append(f"{part[1]}: {text[label.end() :]}".strip())
+        elif _RULE.match(line) or label:
+            sections.append([text[label.end() :]] if label and label.end() < len(text) else [])
         else:
             sections[-1].append(line)
     return [section for section in sections if any(map(str.strip, section))]
@@ -205,10 +241,9 @@ def _single(lines: Sequence[str]) -> list[str]:
     paragraphs = [each for each in paragraphs if each]
     texts = [_LEAD.sub("", " ".join(each)) for each in paragraphs]
     units = texts if len(texts) > 1 else [line for each in paragraphs for line in each]
-    # the second question of a problem often has no number
-    if len(units) > 1 and all(map(_asks, units)) and len(set(map(_has_number, units))) == 1:
+    if len(units) > 1 and all(map(_asks, units)) and _share_numbers(units):
         return units
-    while len(texts) > 1 and not _asks(texts[-1]) and any(map(_asks, texts)):
+    while len(texts) > 1 and not _asks(texts[-1]) and not _states_facts(texts[-1]) and any(map(_asks, texts)):
         texts, paragraphs = texts[:-1], paragraphs[:-1]  # an explanation of the text
     kept = [line for each in paragraphs for line in each]
     between = "\n" if any(_ITEM.match(each) or _BULLET.match(each) for each in kept) else " "
@@ -230,10 +265,24 @@ def _is_remark(lines: Sequence[str], number: int) -> bool:
     if _NOTE.match(line):
         return True
     if REMARK.match(line):
-        return not _is_problem(line)
+        return not (_is_problem(line) or _precedes_question(lines, number))
     if not _REFUSAL.match(line) or _asks(line):
         return False
     return line.endswith(":") or not (_has_number(line) and _asks("\n".join(lines[number : number + _NEAR])))
+
+
+def _precedes_question(lines: Sequence[str], number: int) -> bool:
+    """Return True if a line states facts, and a question follows before the next item or label.
+
+    >>> _precedes_question(["Note: buy 5.", "How many?"], 0), _precedes_question(["Note: 5 stays.", "2. How many?"], 0)
+    (True, False)
+    """
+    if lines[number].rstrip().endswith(":") or not _states_facts(lines[number].strip()):
+        return False
+    rest = lines[number + 1 : number + _NEAR]
+    marks = (_RULE, _ITEM, _LABEL_LINE)
+    end = next((at for at, line in enumerate(rest) if any(mark.match(line) for mark in marks)), len(rest))
+    return _asks("\n".join(rest[:end]))
 
 
 def _asks(text: str) -> bool:
@@ -247,6 +296,17 @@ def _asks(text: str) -> bool:
 
 def _has_number(text: str) -> bool:
     return bool(read(text).quantities)
+
+
+def _share_numbers(texts: Sequence[str]) -> bool:
+    """Return True if texts have most numbers in common, or none at all. The second question of a problem has others.
+
+    >>> _share_numbers(["Ann has 2 pens.", "2 pens"]), _share_numbers(["Ann has 2 pens.", "If she buys 3?"])
+    (True, False)
+    """
+    numbers = [{each.value for each in read(text).quantities} for text in texts]
+    most = max(map(len, numbers))
+    return not most or 2 * len(set.intersection(*numbers)) > most
 
 
 def _is_problem(text: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from paraqd.paraphrasing.sources.answer_lists import FENCE, LABEL, REMARK, listed_texts
+from paraqd.paraphrasing.sources.answer_lists import FENCE, LABEL, NOUN_LABEL, REMARK, listed_texts
 from paraqd.text_check import text_problem
 
 _FENCED_JSON = re.compile(r"^[ \t]*```json[ \t]*$(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.S | re.M | re.I)
@@ -47,8 +47,9 @@ def paraphrases_in(answer: str) -> list[str]:
     objects = _OBJECT_LINE.findall(text)
     blocks = objects if len(objects) > 1 else _FENCED_JSON.findall(text)
     found = [each for block in blocks for each in _json_texts(block.strip())]
-    listed = found or _json_texts(FENCE.sub("", text).strip()) or listed_texts(text)
-    texts = dict.fromkeys(_sentences(map(_clean, listed)))
+    found = found or _json_texts(FENCE.sub("", text).strip())
+    cleaned = [_clean(each, NOUN_LABEL) for each in found] or [_clean(each, LABEL) for each in listed_texts(text)]
+    texts = dict.fromkeys(_sentences(cleaned))
     return [each for each in texts if each[:1] not in ("[", "{") and not text_problem(each, unicode=True)]
 
 
@@ -138,16 +139,16 @@ def _sentences(texts: Iterable[str]) -> list[str]:
     return [each for each in texts if " " in each.strip()]
 
 
-def _clean(text: str) -> str:
-    """Remove a label and quotes around a text. Quotes stay if there are more of their kind in the text.
+def _clean(text: str, labels: re.Pattern[str]) -> str:
+    """Remove a label and quotes around a text. They stay if there are more of their kind in the text.
 
-    >>> _clean('**Version 1:** "How many?"'), _clean('"Go!" and "Stop!"')
+    >>> _clean('**Version 1:** "How many?"', LABEL), _clean('"Go!" and "Stop!"', LABEL)
     ('How many?', '"Go!" and "Stop!"')
     """
     text = text.strip()
     if "\n" not in text:
         text = _NUMBER.sub("", text)
-    if label := LABEL.match(text):
+    if (label := labels.match(text)) and not NOUN_LABEL.search(text, label.end()):
         text = text[label.end() :]
     if (bold := _EMPHASIS.fullmatch(text)) and bold[1] not in bold[2]:
         text = bold[2].strip()
