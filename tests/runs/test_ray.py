@@ -196,7 +196,8 @@ class TestRay:
             os.kill(held_worker(process), signal.SIGKILL)
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
-        assert err == ""  # and nothing of what Ray has to say about it
+        # nothing of what Ray has to say about it; a slow run tells how far it is
+        assert [line for line in err.splitlines() if not line.startswith("scoring: ")] == []
         assert "1,580 rows" in out
         assert same("whole", "out")
         assert Counter(row["id"] for row in rows("out")).most_common(1)[0][1] == 1

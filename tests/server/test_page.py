@@ -769,7 +769,7 @@ def test_suggested_paraphrases(browser, server, tmp_path):
         page.keyboard.press("p")
         dialog = page.get_by_role("dialog", name="Suggested paraphrases")
         expect(dialog.get_by_role("status")).to_have_text(
-            "5 suggestions.", timeout=60_000
+            "5 suggestions.", timeout=240_000
         )  # the rules are loaded first
         expect(dialog.locator(".suggestions > li")).to_have_count(5)
         expect(dialog.locator(".suggestions > li").first).to_contain_text("Score 0.")
