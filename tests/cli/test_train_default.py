@@ -36,10 +36,14 @@ SMALL = (
     "--set",
     "data.train.styles_composed.most=3",
     "--set",
+    "data.train.sampled.most=4",
+    "--set",
+    'data.generator.scale="smoke"',
+    "--set",
     'data.operators=["NumToWords", "ClumsyGrammar", "NumberChange", "QuestionTruncation", "Typography+NumberChange"]',
 )
 FROM_ENCODER = ("--set", "start=''")
-FEW_SETS = ("--without", "synthetic,synthetic_composed,styles,styles_composed,strangers", "--teacher", "none")
+FEW_SETS = ("--without", "synthetic,synthetic_composed,styles,styles_composed,strangers,sampled", "--teacher", "none")
 
 
 def written(number):
@@ -148,8 +152,6 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
     ]
     command += ["--encoder", str(encoder), "--set", f"teachers=[{{model='{encoder}', epochs=1}}]"]
     command += ["--set", "judge.stages=[{epochs=1}, {epochs=1, inner=48}]"]
-    # the set of a generator's rewrites, which the recipe does not use
-    command += ["--set", "data.train.sampled={weight=0.5, most=4}", "--set", 'data.generator.scale="smoke"']
     assert run([*command, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["kind"] == "fused" and facts["recipe"] == "default"
@@ -225,6 +227,9 @@ def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none", *FROM_ENCODER]) == 0
     made = sorted(Path("work/pairs").iterdir())
+    # a generator writes the set sampled when training begins; only its questions are prepared
+    assert not any("sampled_train" in path.name for path in made)
+    assert any("sampled_questions" in path.name for path in made)
     model = ["--set", f"language_judge.model='{language_model}'", "--set", "language_judge.start=''"]
     assert run([*command, *place, "--out", "lm", "--judge", "large", *model]) == 0
     assert sorted(Path("work/pairs").iterdir()) == made

@@ -23,7 +23,7 @@ def work(tmp_path, pairs):
     folder.mkdir(parents=True)
     for name, made in (("written_train_all", pairs(4)), ("rules_train_5", []), ("written_validation_all", pairs(2))):
         write_faults(made, folder / f"{name}.jsonl.gz")
-    settings = {**pair_settings(load_judge_recipe("default", SETS).data), "synthetic": "", "generators": {}}
+    settings = {**pair_settings(load_judge_recipe("default", SETS).data), "synthetic": ""}
     (folder / "made-with.json").write_text(json.dumps(settings))
     return tmp_path / "work"
 

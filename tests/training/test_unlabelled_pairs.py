@@ -8,8 +8,6 @@ import torch
 
 from paraqd.data.faulty_pairs import UNLABELLED, FaultyPair
 from paraqd.data.synthetic import InvalidParaphrase, SyntheticProblem
-from paraqd.generators.styles import STYLES, styled
-from paraqd.generators.train import train_generator
 from paraqd.training.foreign_pairs import appended_questions
 from paraqd.training.judge_corpus import pair_weights
 from paraqd.training.language_judge import draw_rows
@@ -18,7 +16,6 @@ from paraqd.training.settings import JudgeSettings
 from paraqd.training.unlabelled_pairs import (
     harmless_sentences,
     pairs_of_faulty_texts,
-    sampled_rewrites,
     with_inserted_sentences,
     without_labels,
 )
@@ -105,15 +102,3 @@ def test_an_appended_question_is_at_the_end_and_about_something_else():
     for pair in made:
         (span,) = pair.paraphrase_spans
         assert pair.paraphrase[: span[0]].rstrip() == pair.question and span[1] == len(pair.paraphrase)
-
-
-def test_a_generator_rewrites_questions_for_the_teacher(tmp_path):
-    questions = [(f"q{n}", f"Tom has {n} pens. How many pens has Tom?") for n in range(2, 8)]
-    pairs = [(styled(text, style), text) for _, text in questions for style in STYLES]
-    folder = train_generator("paraphrase", None, tmp_path / "writer", scale="smoke", device="cpu", pairs=pairs)
-    found = sampled_rewrites(questions, folder, count=12, seed=1, device="cpu")
-    assert found and all(pair.label == UNLABELLED and (pair.id, pair.question) in questions for pair in found)
-    assert len({pair.id for pair in found}) > 1
-    assert found == sampled_rewrites(questions, folder, count=12, seed=1, device="cpu")
-    assert found != sampled_rewrites(questions, folder, count=12, seed=2, device="cpu")
-    assert sampled_rewrites([], folder, count=12, seed=1, device="cpu") == []

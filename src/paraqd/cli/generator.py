@@ -13,6 +13,8 @@ from paraqd.cli.options import AsJson, Device, ModelOutput, Quiet, Seed, check_c
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from paraqd.progress import Progress
+
 EXAMPLE = "Example: paraqd generator train f9 --data data/ --out models/f9"
 
 app = typer.Typer(help="Train the models that write text.", no_args_is_help=True)
@@ -67,7 +69,7 @@ def train(
             seed=seed,
             device=device,
             base_model=base_model,
-            pairs=_pairs(kind, data, seed),
+            pairs=_pairs(kind, data, seed, scale, bar.update),
             progress=bar.update,
         )
     card: dict[str, Any] = read_card(folder)
@@ -78,7 +80,7 @@ def train(
         say(f"{folder} is ready (loss {card.get('loss')}); use it with {use}")
 
 
-def _pairs(kind: str, data: str, seed: int) -> Iterable[tuple[str, str]] | None:
+def _pairs(kind: str, data: str, seed: int, scale: str, progress: Progress) -> Iterable[tuple[str, str]] | None:
     """Return the training pairs of fb or of the paraphraser, or None for generators that read their own data."""
     if kind == "fb":
         from paraqd.generators.training_data import read_questions
@@ -86,8 +88,7 @@ def _pairs(kind: str, data: str, seed: int) -> Iterable[tuple[str, str]] | None:
 
         return training_pairs(read_questions(data), seed=seed)
     if kind == "paraphrase":
-        from paraqd.data.rewrites import styled_rewrites
-        from paraqd.generators.styles import styled
+        from paraqd.training.paraphraser_pairs import paraphraser_pairs
 
-        return [(styled(each.question, each.style), each.text) for each in styled_rewrites(data)]
+        return paraphraser_pairs(data, scale=scale, workers=os.cpu_count() or 1, progress=progress)
     return None

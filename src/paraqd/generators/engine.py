@@ -9,7 +9,7 @@ from typing import Any
 
 from paraqd.generators.base import Decoding
 from paraqd.generators.processors import HammingDiversity, KeyedSampling, LengthLimit, row_key
-from paraqd.generators.runtime import INPUT_LIMIT_TOKENS, quiet, token_batches
+from paraqd.generators.runtime import INPUT_LIMIT_TOKENS, quiet, token_batches, without_cudnn_attention
 
 _DECODING_SETTINGS = (
     "max_length",
@@ -151,7 +151,7 @@ def _decode(
     if decoding.diversity:
         processors.append(HammingDiversity(rows, penalty=decoding.diversity, start=start, eos=eos))
     # some models use torch's global random number generator, whose state is restored afterwards
-    with torch.inference_mode(), torch.random.fork_rng(devices=[]):
+    with torch.inference_mode(), torch.random.fork_rng(devices=[]), without_cudnn_attention():
         sequences = model.generate(
             input_ids=ids,
             attention_mask=mask,

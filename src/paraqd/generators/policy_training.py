@@ -24,7 +24,7 @@ from paraqd.errors import ArgumentError
 from paraqd.generators.causal import encode_prompt
 from paraqd.generators.engine import pad
 from paraqd.generators.processors import row_key
-from paraqd.generators.runtime import quiet
+from paraqd.generators.runtime import quiet, without_cudnn_attention
 from paraqd.generators.training_loop import (
     GeneratorTrainingError,
     check_checkpoints,
@@ -150,7 +150,7 @@ def train_policy(
         raise ArgumentError("there are no prompts to train with: pass at least one row")
     make_paddable(model, tokenizer)
     model.to(device)
-    with seeded(seed, device), deferred_interrupt() as interrupt:
+    with seeded(seed, device), without_cudnn_attention(), deferred_interrupt() as interrupt:
         first_model = copy.deepcopy(model).eval().requires_grad_(False)
         # on a GPU, a copy in half precision writes faster
         writer = half_copy(model) if device.startswith("cuda") else model

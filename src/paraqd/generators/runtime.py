@@ -19,7 +19,7 @@ HUB_TIMEOUT_SECONDS = 5.0
 INPUT_LIMIT_TOKENS = 2048
 _EXTRA = ("torch", "transformers")
 _CPU_BATCH_TOKENS = 4096
-_GPU_BATCH_TOKENS = 65536
+_GPU_BATCH_TOKENS, _GPU_BYTES_PER_TOKEN = 65536, 250_000
 
 _MESSAGE_CHARACTERS = 300  # if a message has reached this length, no further lines are appended
 
@@ -76,8 +76,12 @@ def pick_dtype(dtype: str | None = None) -> Any:
 
 
 def batch_budget(device: str) -> int:
-    """Return the maximum number of input and output tokens in a batch on the device."""
-    return _GPU_BATCH_TOKENS if device.startswith("cuda") else _CPU_BATCH_TOKENS
+    """Return the maximum number of input and output tokens in a batch on the device. A larger GPU takes more."""
+    if not device.startswith("cuda"):
+        return _CPU_BATCH_TOKENS
+    import torch
+
+    return max(_GPU_BATCH_TOKENS, torch.cuda.get_device_properties(device).total_memory // _GPU_BYTES_PER_TOKEN)
 
 
 def token_batches(costs: Sequence[int], *, budget: int) -> Iterator[list[int]]:
@@ -97,6 +101,24 @@ def token_batches(costs: Sequence[int], *, budget: int) -> Iterator[list[int]]:
         batch.append(index)
     if batch:
         yield batch
+
+
+@contextmanager
+def without_cudnn_attention() -> Iterator[None]:
+    """Turn off cuDNN's attention inside the context.
+
+    cuDNN builds an execution plan for every new shape, and nearly every batch has a new shape. On an H200 with batches
+    of 16 triplets, the forward and backward passes took 147 ms for a new shape and 20 ms for a known shape. Without
+    cuDNN's attention, 964 batches took 35 s; with cuDNN's attention, they took more than 90 s.
+    """
+    import torch
+
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    try:
+        yield
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-STYLES = ("plain", "short", "engaging", "ornate", "exam")
+STYLES = ("close", "plain", "short", "engaging", "ornate", "exam")
+NO_STYLE = "close"  # the style if none is wanted: small models make the fewest mistakes close to the question
 
 
 def styled(question: str, style: str) -> str:

@@ -54,7 +54,7 @@ class GeneratorKind:
     settings: GeneratorSettings | None = None
 
 
-_PARAPHRASER = GeneratorSettings(epochs=4, batch_tokens=16384, learning_rate=3e-4)
+_PARAPHRASER = GeneratorSettings(epochs=3, batch_tokens=16384, learning_rate=3e-4)
 KINDS: Mapping[Kind, GeneratorKind] = MappingProxyType(
     {
         "f9": GeneratorKind(source="paws", prompt=Prompt("Sentence: {text}\nParaphrase:\n"), by_sentence=True),

@@ -15,7 +15,7 @@ from typing import Any
 
 from paraqd.errors import ParaqdError
 from paraqd.generators.processors import row_key
-from paraqd.generators.runtime import token_batches
+from paraqd.generators.runtime import token_batches, without_cudnn_attention
 from paraqd.generators.training_data import TokenizedExample, collate
 from paraqd.interrupts import deferred_interrupt
 from paraqd.progress import Progress, silent
@@ -86,7 +86,7 @@ def fit(
     model.to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     first, loss_value = load_checkpoint(model, optimizer, work_dir, fingerprint, device)
-    with seeded(seed, device), deferred_interrupt() as interrupt:
+    with seeded(seed, device), without_cudnn_attention(), deferred_interrupt() as interrupt:
         for step in range(first, len(batches)):
             # seed the global generator, which dropout uses, at every step, so that a resumed run draws the same values
             torch.manual_seed(row_key(seed, "step", step))

@@ -104,10 +104,11 @@ def train_scorer(
 def prepare_scorer(recipe: JudgeRecipe, work: Path, *, progress: Progress = silent, **options: Any) -> None:
     """Create a recipe's pairs and their tokens in the work folder. Training then needs no data sets.
 
-    ``options`` are passed to `work_folder.recipe_pairs`.
+    The set ``sampled`` is written when training begins. ``options`` are passed to `work_folder.recipe_pairs`.
     """
     _check_models(recipe)
-    store_all_tokens(recipe, recipe_pairs(recipe, work, progress=progress, **options), work, progress=progress)
+    files = recipe_pairs(recipe, work, complete=False, progress=progress, **options)
+    store_all_tokens(recipe, files, work, progress=progress)
 
 
 def train_on_pairs(
@@ -150,7 +151,7 @@ def train_on_pairs(
         odds = [
             teacher_odds(
                 teacher,
-                list(files.train),
+                tokens,
                 tokens_of,
                 work=work,
                 settings=recipe.stages[-1],

@@ -41,7 +41,6 @@ from paraqd.training.settings import TrainingError
 from paraqd.training.unlabelled_pairs import (
     harmless_sentences,
     pairs_of_faulty_texts,
-    sampled_rewrites,
     with_inserted_sentences,
     without_labels,
 )
@@ -57,21 +56,16 @@ def make_judge_pairs(
     recipe: JudgeData,
     *,
     data_dir: str | Path | None = None,
-    generators: Mapping[str, str] | None = None,
     workers: int = 1,
     device: str | None = None,
     progress: Progress = silent,
 ) -> PairFiles:
     """Create a recipe's sets of pairs in a folder. Existing files are kept.
 
-    Parameters
-    ----------
-    generators : mapping, optional
-        A dictionary that maps the kind of the generator that writes the set ``sampled`` to the generator's folder.
-
+    The set ``sampled`` is not among them, because a generator must be trained first; see `sampled_pairs`.
     """
     place = Path(folder)
-    corpus = _Corpus(place, recipe, data_dir, dict(generators or {}), workers, device, progress)
+    corpus = _Corpus(place, recipe, data_dir, workers, device, progress)
     for part, sets, known in (
         ("train", recipe.train, corpus.train_sets),
         ("validation", recipe.validation, corpus.validation_sets),
@@ -79,7 +73,7 @@ def make_judge_pairs(
         unknown = sorted(set(sets) - set(known))
         if unknown:
             raise TrainingError(f"there is no {part} set {unknown[0]!r}: the sets are {', '.join(known)}")
-    sources: dict[str, Any] = {"synthetic": synthetic_digest(recipe, data_dir), "generators": corpus.generators}
+    sources: dict[str, Any] = {"synthetic": synthetic_digest(recipe, data_dir)}
     if "unlabelled" in recipe.train:  # without EM_Math's questions, the set has other pairs
         sources["em_questions"] = corpus.has_em_questions
     check_manifest(place, {**pair_settings(recipe), **sources})
@@ -89,6 +83,13 @@ def make_judge_pairs(
     )
 
 
+def questions_to_rewrite(
+    folder: str | Path, recipe: JudgeData, *, data_dir: str | Path | None = None
+) -> list[tuple[str, str]]:
+    """Return the ids and texts of the questions from which those of the set ``sampled`` are drawn."""
+    return _Corpus(Path(folder), recipe, data_dir, 1, None, silent).every_question()
+
+
 @dataclass(frozen=True)
 class _Corpus:
     """A recipe's sets of pairs, each represented by a function that creates the pairs."""
@@ -96,7 +97,6 @@ class _Corpus:
     folder: Path
     recipe: JudgeData
     data_dir: str | Path | None
-    generators: Mapping[str, str]
     workers: int
     device: str | None
     progress: Progress
@@ -114,7 +114,6 @@ class _Corpus:
             "strangers": self._strangers,
             "appended": self._appended,
             "natural": self._natural,
-            "sampled": self._sampled,
             "unlabelled": self._unlabelled,
         }
 
@@ -254,14 +253,10 @@ class _Corpus:
         twins = (near_twins([getattr(pair, side) for pair in pairs], self._held_out) for side in _SIDES)
         return [pair for pair, *is_twin in zip(pairs, *twins, strict=True) if not any(is_twin)]
 
-    def _sampled(self) -> Pairs:
-        """Have the generator rewrite questions in random styles. Only the teacher judges the rewrites."""
-        folder = self.generators[self.recipe.generator.kind]
+    def every_question(self) -> list[tuple[str, str]]:
+        """Return the ids and texts of the questions without written rewrites, and of those that no other set uses."""
         rows = [*open_table(self._questions_file).rows(), *self._fresh_questions(self.recipe.questions)]
-        questions = [(str(row["id"]), str(row["question"])) for row in rows]
-        count, seed = self.recipe.train["sampled"].most or 0, self.recipe.seed
-        self.progress("sampled: rewriting questions", 0, None)
-        return sampled_rewrites(questions, folder, count=count, seed=seed, device=self.device)
+        return [(str(row["id"]), str(row["question"])) for row in rows]
 
 
 _SIDES = ("question", "paraphrase")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.writers import replacing
+from paraqd.generators.runtime import without_cudnn_attention
 from paraqd.interrupts import deferred_interrupt
 from paraqd.progress import Progress, silent
 from paraqd.training.judge_batches import Batch, DeviceRows, plan_epoch
@@ -31,7 +32,6 @@ from paraqd.training.settings import (
     TrainingError,
     TrainingStopped,
 )
-from paraqd.training.torch_state import without_cudnn_attention
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from paraqd.data.writers import replacing
 from paraqd.files import sha256_of
 from paraqd.progress import Progress, silent
-from paraqd.training.judge_tokens import read_tokens
+from paraqd.training.judge_tokens import JudgeTokens
 from paraqd.training.judge_training import judge_scores
 from paraqd.training.language_weights import WEIGHTS_FILE, load_weights
 from paraqd.training.quantisation_aware import start_rounding
@@ -33,22 +33,22 @@ def check_language_judge(work: Path) -> None:
 
 
 def language_odds(
-    work: Path, sets: Sequence[str], *, device: str = "cpu", progress: Progress = silent
+    work: Path, sets: Mapping[str, JudgeTokens], *, device: str = "cpu", progress: Progress = silent
 ) -> NDArray[np.float32]:
     """Return the log-odds of the language-model judge in a work folder for all pairs of the training sets.
 
-    The judge is rounded like the exported judge. Its answers are stored, and later calls reuse them.
+    ``sets`` has the tokens of each set. The judge is rounded like the exported judge. Its answers are stored, and later
+    calls reuse them.
 
     Raises
     ------
     TrainingError
-        If the work folder has no trained language-model judge, if the judge was trained on other pairs, or if a set's
-        tokens are missing.
+        If the work folder has no trained language-model judge, or if the judge was trained on other pairs.
 
     """
     # the recipes, which these modules need, need this module
     from paraqd.training.pair_files import MANIFEST
-    from paraqd.training.work_folder import TOKENS
+    from paraqd.training.work_folder import token_digest
 
     folder = work / FOLDER
     weights = folder / WEIGHTS
@@ -56,15 +56,10 @@ def language_odds(
     prepared, manifest = json.loads((folder / PREPARED).read_text("utf-8")), work / "pairs" / MANIFEST
     if manifest.is_file() and json.loads(manifest.read_text("utf-8")) != prepared["pairs"]:
         raise TrainingError(f"the language-model judge in {work} was trained on other pairs: train it again")
-    files = prepared["train"]
-    missing = [name for name in sets if name not in files]
-    if missing:
-        raise TrainingError(f"the language-model judge in {work} has no tokens of the set {missing[0]}")
     judge, found = None, []
     digest = sha256_of(weights / WEIGHTS_FILE)
-    for name in sets:
-        path = work / TOKENS / files[name]
-        identity = hashlib.sha256(f"{path.name} {digest}".encode()).hexdigest()[:12]
+    for name, tokens in sets.items():
+        identity = hashlib.sha256(f"{token_digest(tokens)} {digest}".encode()).hexdigest()[:12]
         stored = folder / "answers" / f"{name}-{identity}.npy"
         if not stored.is_file():
             if judge is None:
@@ -73,7 +68,6 @@ def language_odds(
                 if device.startswith("cuda"):
                     judge.compile_layers()
             progress(f"language-model judge: {name}", 0, None)
-            tokens = read_tokens(path)
             odds = judge_scores(judge, tokens, device=device, batch_tokens=_BATCH_TOKENS, half=True)
             stored.parent.mkdir(parents=True, exist_ok=True)
             with replacing(stored) as temporary, open(temporary, "wb") as file:

@@ -71,7 +71,7 @@ class Teacher:
 
 def teacher_odds(
     teacher: Teacher,
-    sets: Sequence[str],
+    sets: Mapping[str, JudgeTokens],
     tokenize: Tokenize,
     *,
     work: Path,
@@ -84,8 +84,8 @@ def teacher_odds(
 
     Parameters
     ----------
-    sets : sequence of str
-        The names of the training sets.
+    sets : mapping
+        The tokens of the training sets, as the judge reads them, keyed by the set's name.
     tokenize : callable
         A function that takes a set's name, a tokenizer and a folder for storing tokens, and returns the set's tokens.
     work : Path

@@ -23,21 +23,3 @@ def reproducible(seed: int) -> Iterator[None]:
     finally:
         random.setstate(python)
         np.random.set_state(numpy_state)  # noqa: NPY002
-
-
-@contextmanager
-def without_cudnn_attention() -> Iterator[None]:
-    """Turn off cuDNN's attention inside the context.
-
-    cuDNN builds an execution plan for every new shape, and nearly every batch has a new shape. On an H200 with batches
-    of 16 triplets, the forward and backward passes took 147 ms for a new shape and 20 ms for a known shape. Without
-    cuDNN's attention, 964 batches took 35 s; with cuDNN's attention, they took more than 90 s.
-    """
-    import torch
-
-    before = torch.backends.cuda.cudnn_sdp_enabled()
-    torch.backends.cuda.enable_cudnn_sdp(False)
-    try:
-        yield
-    finally:
-        torch.backends.cuda.enable_cudnn_sdp(before)

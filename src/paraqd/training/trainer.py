@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paraqd.generators.runtime import without_cudnn_attention
 from paraqd.interrupts import Interrupt, deferred_interrupt
 from paraqd.progress import Progress, silent
 from paraqd.training.batches import BatchPlan, TokenStore, collate
@@ -24,7 +25,6 @@ from paraqd.training.settings import (
     TrainingStopped,
     TrainSettings,
 )
-from paraqd.training.torch_state import without_cudnn_attention
 
 if TYPE_CHECKING:
     from paraqd.data.triplets import TripletSet

@@ -1,8 +1,8 @@
 """Create pairs without labels, which only the teacher judges.
 
 The small judge learns from the language-model judge how to judge them. They cover more kinds of text than the labelled
-pairs: texts with two faults, faulty texts in place of the question, questions with sentences from other texts, and
-rewrites that a small language model writes.
+pairs: texts with two faults, faulty texts in place of the question, and questions with sentences from other texts. See
+`sampled_pairs` for rewrites by a small language model.
 """
 
 from __future__ import annotations
@@ -10,20 +10,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
-from pathlib import Path
 
 from paraqd.data.faulty_pairs import UNLABELLED, FaultyPair
 from paraqd.data.synthetic import SyntheticProblem
-from paraqd.generators.base import Decoding
-from paraqd.generators.loading import load_generator
-from paraqd.generators.runtime import pick_device
-from paraqd.generators.styles import STYLES, styled
 from paraqd.reading import read
 from paraqd.reading.sentences import split_sentences
 
 SOURCE = "unlabelled"
-# hot enough for mistakes, which the teacher should judge too
-_SAMPLING = Decoding(do_sample=True, temperature=1.0, top_p=0.95, max_new_tokens=200)
 _LEAST_WORDS, _MOST_WORDS = 5, 28  # the length of an inserted sentence
 
 
@@ -41,7 +34,7 @@ def pairs_of_faulty_texts(problems: Iterable[SyntheticProblem]) -> Iterator[Faul
         sound = [problem.question, *problem.valid]
         for one, other in (*((one, other) for one in faulty for other in sound), *permutations(faulty, 2)):
             if one != other:
-                yield _pair(problem.id, one, other)
+                yield unlabelled_pair(problem.id, one, other)
 
 
 def harmless_sentences(problems: Iterable[SyntheticProblem]) -> list[str]:
@@ -69,36 +62,15 @@ def with_inserted_sentences(
         starts = [sentence.start for sentence in split_sentences(text)]
         place = rng.choice([*starts, len(text)])
         added = rng.choice(sentences) if any(map(str.isupper, text)) else rng.choice(sentences).lower()
-        yield _pair(name, text, f"{text[:place].rstrip()} {added} {text[place:].lstrip()}".strip())
-
-
-def sampled_rewrites(
-    questions: Sequence[tuple[str, str]], folder: str | Path, *, count: int, seed: int, device: str | None = None
-) -> list[FaultyPair]:
-    """Have the paraphrasing generator in a folder rewrite questions, given as (id, text), in random styles.
-
-    On a GPU, the generator computes in bfloat16, and its outputs depend on the batches.
-    """
-    place = pick_device(device)
-    generator = load_generator(folder, device=place, dtype="bfloat16" if place.startswith("cuda") else None)
-    rng = random.Random(f"{seed}|rewrites")
-    drawn = [(*rng.choice(questions), rng.choice(STYLES)) for _ in range(count if questions else 0)]
-    inputs = [styled(text, style) for _, text, style in drawn]
-    seeds = [rng.randrange(2**31) for _ in inputs]  # a question may be drawn twice
-    outputs = generator.generate(inputs, seed=seeds, decoding=_SAMPLING)
-    return [
-        _pair(name, text, candidate)
-        for (name, text, _), candidates in zip(drawn, outputs, strict=True)
-        for candidate in candidates
-        if candidate != text
-    ]
+        yield unlabelled_pair(name, text, f"{text[:place].rstrip()} {added} {text[place:].lstrip()}".strip())
 
 
 def without_labels(pairs: Iterable[FaultyPair]) -> Iterator[FaultyPair]:
     """Yield pairs without their labels and faults."""
     for pair in pairs:
-        yield _pair(pair.id, pair.question, pair.paraphrase)
+        yield unlabelled_pair(pair.id, pair.question, pair.paraphrase)
 
 
-def _pair(name: str, question: str, paraphrase: str) -> FaultyPair:
+def unlabelled_pair(name: str, question: str, paraphrase: str) -> FaultyPair:
+    """Return a pair that only the teacher judges."""
     return FaultyPair(name, question, paraphrase, UNLABELLED, source=SOURCE, placed=False)

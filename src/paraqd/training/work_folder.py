@@ -10,15 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.data.faulty_pairs import read_faults
-from paraqd.data.rewrites import styled_rewrites
 from paraqd.data.writers import replace_json
 from paraqd.files import sha256_of
 from paraqd.generators.encoder import encoder_folder
 from paraqd.generators.runtime import quiet
-from paraqd.generators.styles import styled
-from paraqd.generators.train import train_generator
 from paraqd.progress import Progress, silent
-from paraqd.training.judge_corpus import make_judge_pairs, pair_weights
+from paraqd.training.judge_corpus import make_judge_pairs, pair_weights, questions_to_rewrite
 from paraqd.training.judge_tokens import (
     MAX_LENGTH,
     PREPARATION,
@@ -28,7 +25,9 @@ from paraqd.training.judge_tokens import (
     write_tokens,
 )
 from paraqd.training.pair_files import PairFiles, prepared_pairs
+from paraqd.training.paraphraser_pairs import paraphraser_pairs
 from paraqd.training.recipes import JudgeRecipe
+from paraqd.training.sampled_pairs import SAMPLED, prepare_sampled, sampled_file, write_sampled
 from paraqd.training.settings import TrainingError
 
 TOKENS = "tokens"  # the sub-folder for tokens, which both judges read
@@ -47,27 +46,40 @@ def recipe_pairs(
     generators: Mapping[str, str] | None = None,
     device: str | None = None,
     workers: int = 1,
+    complete: bool = True,
     progress: Progress = silent,
 ) -> PairFiles:
     """Return the files of a recipe's pairs in a work folder. Missing files are created from the data sets.
 
-    If the folder contains all files, neither the data sets nor a generator is needed.
+    If the folder contains all files, the data sets are not needed. ``generators`` may have the folder of the generator
+    that writes the set ``sampled``, keyed by its kind; otherwise the generator is trained. Neither happens if
+    ``complete`` is False: the set is then missing, but everything is written that needs the data sets.
     """
-    found = None if generators else prepared_pairs(work / "pairs", recipe.data, data_dir=data_dir)
-    if found is not None:
-        return found
-    generators = dict(generators or {})
-    if "sampled" in recipe.data.train and recipe.data.generator.kind not in generators:
-        generators |= _train_generator(recipe, work, data_dir, device, progress)
-    return make_judge_pairs(
-        work / "pairs",
-        recipe.data,
-        data_dir=data_dir,
-        generators=generators,
-        workers=workers,
-        device=device,
-        progress=progress,
+    others = recipe.without([SAMPLED]).data if SAMPLED in recipe.data.train else recipe.data
+    options: dict[str, Any] = {"data_dir": data_dir}
+    files = prepared_pairs(work / "pairs", others, **options) or make_judge_pairs(
+        work / "pairs", others, workers=workers, device=device, progress=progress, **options
     )
+    if others is recipe.data:
+        return files
+    kind, count = recipe.data.generator.kind, recipe.data.train[SAMPLED].most or 0
+    generator, scale = (generators or {}).get(kind), recipe.data.generator.scale
+    if not sampled_file(work, count).is_file():
+        prepare_sampled(
+            work,
+            lambda: questions_to_rewrite(work / "pairs", others, **options),
+            None
+            if generator
+            else lambda: paraphraser_pairs(scale=scale, workers=workers, progress=progress, **options),
+            count=count,
+            seed=recipe.data.seed,
+        )
+    if not complete:
+        return files
+    made = write_sampled(
+        work, recipe.data.generator, count=count, generator=generator, device=device, progress=progress
+    )
+    return PairFiles({**files.train, SAMPLED: made}, files.validation)
 
 
 def tokenized(
@@ -137,21 +149,3 @@ def begin_training(
     for path in unfinished:
         shutil.rmtree(path, ignore_errors=True)
     replace_json(manifest, wanted)
-
-
-def _train_generator(
-    recipe: JudgeRecipe, work: Path, data_dir: str | Path | None, device: str | None, progress: Progress
-) -> dict[str, str]:
-    """Train the recipe's generator, and return a dictionary that maps its kind to its folder."""
-    made = recipe.data.generator
-    folder = train_generator(
-        made.kind,  # type: ignore[arg-type]  # train_generator checks the kind
-        None,
-        work / "generators" / made.kind,
-        scale=made.scale,  # type: ignore[arg-type]
-        seed=made.seed,
-        device=device,
-        pairs=[(styled(each.question, each.style), each.text) for each in styled_rewrites(data_dir)],
-        progress=progress,
-    )
-    return {made.kind: str(folder)}

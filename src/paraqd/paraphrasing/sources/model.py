@@ -21,7 +21,7 @@ from paraqd.generators import (
     read_card,
 )
 from paraqd.generators.runtime import load_pretrained, require_extra
-from paraqd.generators.styles import STYLES, styled
+from paraqd.generators.styles import NO_STYLE, STYLES, styled
 from paraqd.operators import derive_rng
 from paraqd.operators.apply import Question
 from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, shares
@@ -29,7 +29,6 @@ from paraqd.reading import read
 from paraqd.scoring.signature import with_hash
 
 _STYLED_KIND = "paraphrase"  # the kind of generator that takes a style
-_NO_STYLE = "plain"  # the style if none is wanted
 _REMEDY = "choose the folder of a model, rules or the address of an endpoint as the source"
 # the prompt for a language model without a card
 _PROMPT = Prompt("Rewrite the problem in other words.\n\nProblem: {text}\nIn other words: ", end="\n")
@@ -72,7 +71,7 @@ class ModelSource:
         for style, share in shares(count, styles):
             if not share:
                 continue
-            texts = [styled(each.text, style or _NO_STYLE) if self.takes_style else each.text for each in questions]
+            texts = [styled(each.text, style or NO_STYLE) if self.takes_style else each.text for each in questions]
             seeds = [derive_rng(seed, each.id, f"{self.name}/{style}").getrandbits(63) for each in questions]
             decoding = Decoding(num_candidates=share, **self.decoding)
             for written, kept in zip(_answers(self.generator, texts, seeds, decoding), found, strict=True):

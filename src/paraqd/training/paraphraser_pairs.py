@@ -1,0 +1,74 @@
+"""Collect the pairs on which a paraphrasing generator is trained: written paraphrases, and what the rules write.
+
+Written paraphrases are far from their questions, and a small model that imitates them makes many mistakes. The rules
+stay close to a question and seldom change its meaning. The model learns this from them, and can then also rewrite
+questions that no rule fits. Their paraphrases have the styles ``close`` and ``exam``.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
+from pathlib import Path
+
+from paraqd.data.datasets import load_questions
+from paraqd.data.near_twins import near_twins
+from paraqd.data.rewrites import StyledRewrite, held_out_questions, styled_rewrites
+from paraqd.generators.styles import styled
+from paraqd.generators.training_data import Pair
+from paraqd.operators.apply import Question
+from paraqd.paraphrasing.distance import overlap
+from paraqd.paraphrasing.sources.rules import RuleSource
+from paraqd.progress import Progress, silent
+
+_QUESTIONS = {"full": 5_000, "smoke": 20}  # the number of questions that the rules rewrite
+_SEED = 3407
+_STYLES = {"plain": ("close", 3), "exam": ("exam", 1)}  # for each style of the rules, the model's style and a number
+_MOST_OVERLAP = 0.8
+_AT_ONCE = 200  # questions
+
+
+def paraphraser_pairs(
+    data_dir: str | Path | None = None, *, scale: str = "full", workers: int = 1, progress: Progress = silent
+) -> list[Pair]:
+    """Return pairs of a question with a style, as `styles.styled` writes it, and a paraphrase in this style.
+
+    ``scale`` is ``full``, or ``smoke`` for a trial, in which the rules rewrite only a few questions.
+    """
+    rows = load_questions("questions", data_dir=data_dir)
+    held_out = [*held_out_questions(data_dir), *(str(row["question"]) for row in rows if row["split"] != "train")]
+    texts = list(dict.fromkeys(str(row["question"]) for row in rows if row["split"] == "train"))
+    drawn = random.Random(_SEED).sample(texts, min(len(texts), _QUESTIONS[scale]))
+    free = [text for text, twin in zip(drawn, near_twins(drawn, held_out), strict=True) if not twin]
+    rewrites = chain(styled_rewrites(data_dir), rule_rewrites(free, workers=workers, progress=progress))
+    return [(styled(each.question, each.style), each.text) for each in rewrites]
+
+
+def rule_rewrites(
+    questions: Sequence[str], *, workers: int = 1, progress: Progress = silent
+) -> Iterator[StyledRewrite]:
+    """Yield the paraphrases that the rules write.
+
+    >>> found = list(rule_rewrites(["Tom has 5 pens. He buys 3 more pens. How many pens does he have now?"]))
+    >>> {each.style for each in found} <= {"close", "exam"}, len(found) > 0
+    (True, True)
+    """
+    parts = [questions[start : start + _AT_ONCE] for start in range(0, len(questions), _AT_ONCE)]
+    with ProcessPoolExecutor(max(1, workers)) as pool:
+        for number, found in enumerate(pool.map(_rewritten, parts), start=1):
+            progress("rewriting questions with rules", min(number * _AT_ONCE, len(questions)), len(questions))
+            yield from found
+
+
+def _rewritten(questions: Sequence[str]) -> list[StyledRewrite]:
+    source = RuleSource()
+    asked = [Question(text, text) for text in questions]
+    found = []
+    for style, (name, count) in _STYLES.items():
+        written = source.candidates(asked, count=count, seed=_SEED, styles=[style])
+        for question, each in zip(questions, written, strict=True):
+            texts = [candidate.text for candidate in each.candidates]
+            found += [StyledRewrite(question, text, name) for text in texts if overlap(question, text) <= _MOST_OVERLAP]
+    return found

@@ -1,0 +1,90 @@
+"""The set that a small language model writes, and the pairs on which this model is trained."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from paraqd.data.faulty_pairs import UNLABELLED, read_faults
+from paraqd.generators.styles import STYLES, styled
+from paraqd.generators.train import train_generator
+from paraqd.paraphrasing.distance import overlap
+from paraqd.training.paraphraser_pairs import paraphraser_pairs
+from paraqd.training.recipes import GeneratorRecipe
+from paraqd.training.sampled_pairs import draw_inputs, prepare_sampled, sampled_file, sampled_rewrites, write_sampled
+from paraqd.training.settings import TrainingError
+
+QUESTIONS = [(f"q{n}", f"Tom has {n} pens. How many pens has Tom?") for n in range(2, 8)]
+MADE = GeneratorRecipe(kind="paraphrase", scale="smoke", seed=1)
+
+
+def generator_pairs():
+    return [(styled(text, style), text) for _, text in QUESTIONS for style in STYLES]
+
+
+def test_the_drawn_inputs_depend_on_the_seed():
+    drawn = draw_inputs(QUESTIONS, count=12, seed=1)
+    assert len(drawn) == 12 and {(each["id"], each["question"]) for each in drawn} <= set(QUESTIONS)
+    assert len({each["id"] for each in drawn}) > 1 and len({each["style"] for each in drawn}) > 1
+    assert drawn == draw_inputs(QUESTIONS, count=12, seed=1) != draw_inputs(QUESTIONS, count=12, seed=2)
+    assert draw_inputs([], count=12, seed=1) == []
+
+
+def test_a_generator_rewrites_questions_for_the_teacher(tmp_path):
+    folder = train_generator(
+        "paraphrase", None, tmp_path / "writer", scale="smoke", device="cpu", pairs=generator_pairs()
+    )
+    inputs = draw_inputs(QUESTIONS, count=12, seed=1)
+    found = sampled_rewrites(inputs, folder, device="cpu")
+    assert found and all(pair.label == UNLABELLED and (pair.id, pair.question) in QUESTIONS for pair in found)
+    assert all(pair.paraphrase != pair.question for pair in found)
+    assert found == sampled_rewrites(inputs, folder, device="cpu")
+
+
+def test_the_set_is_written_without_the_data_sets_once_it_is_prepared(tmp_path):
+    with pytest.raises(TrainingError, match="--prepare-only first"):
+        write_sampled(tmp_path, MADE, count=6, device="cpu")
+    prepare_sampled(tmp_path, lambda: QUESTIONS, generator_pairs, count=6, seed=1)
+    path = write_sampled(tmp_path, MADE, count=6, device="cpu")
+    assert path == sampled_file(tmp_path, 6)
+    found = list(read_faults(path))
+    assert found and {pair.label for pair in found} == {UNLABELLED}
+    written = path.read_bytes()
+    # what is there already is neither prepared nor written again
+    prepare_sampled(tmp_path, lambda: pytest.fail("drawn again"), lambda: pytest.fail("paired again"), count=6, seed=1)
+    (tmp_path / "generators" / "pairs.jsonl.gz").unlink()
+    assert write_sampled(tmp_path, MADE, count=6, device="cpu").read_bytes() == written
+
+
+def test_a_given_generator_needs_no_training_pairs(tmp_path):
+    folder = train_generator(
+        "paraphrase", None, tmp_path / "writer", scale="smoke", device="cpu", pairs=generator_pairs()
+    )
+    prepare_sampled(tmp_path, lambda: QUESTIONS, None, count=6, seed=1)
+    assert not (tmp_path / "generators").exists()
+    assert write_sampled(tmp_path, MADE, count=6, generator=str(folder), device="cpu").is_file()
+
+
+def test_the_rules_write_training_pairs_close_to_the_question(tmp_path):
+    pytest.importorskip("spacy")
+    rows = [
+        {"id": "a", "question": "Tom has 5 red pens. He buys 3 more pens. How many pens does he have now?"},
+        {"id": "b", "question": "A baker sells 12 loaves at $3 each. How much money does the baker get?"},
+    ]
+    kept = {"id": "c", "question": "A ferry carries 9 cars on each of 4 trips. How many cars does it carry?"}
+    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as file:
+        for row in rows:
+            file.write(json.dumps({**row, "split": "train", "skeleton": row["id"], "source": "gsm8k"}) + "\n")
+        file.write(json.dumps({**kept, "split": "test", "skeleton": "c", "source": "gsm8k"}) + "\n")
+    written = {"id": "w-1", "question": "A shop sells 5 blue cups and 3 green cups. How many cups is that?"}
+    written |= {"heavy_valid": "5 blue cups and 3 green ones are sold. How many are sold?", "moderate_valid": ""}
+    with gzip.open(tmp_path / "written_pairs.jsonl.gz", "wt") as file:
+        file.write(json.dumps(written) + "\n")
+    found = paraphraser_pairs(tmp_path, scale="smoke")
+    asked = {styled(row["question"], style): row["question"] for row in rows for style in ("close", "exam")}
+    assert not any("ferry carries 9 cars" in text for text, _ in found)  # it is not a training question
+    found = [(text, paraphrase) for text, paraphrase in found if text in asked]
+    assert len(found) >= 4
+    assert all(overlap(asked[text], paraphrase) <= 0.8 for text, paraphrase in found)
