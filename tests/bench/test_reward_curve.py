@@ -166,7 +166,7 @@ def paraphraser(tmp_path, questions):
             "paraphrase",
             None,
             tmp_path / "paraphraser",
-            pairs=[(styled(text, "plain"), text) for text in texts],
+            pairs=[(styled(text, "close"), text) for text in texts],
             scale="smoke",
         )
 
@@ -197,7 +197,7 @@ def test_a_paraphrasing_generator_gets_its_style_and_keeps_its_card(tmp_path, qu
     assert run("train", paraphraser, questions, tmp_path / "out", *RUN, "--steps", 1, "--save", tmp_path / "saved") == 0
     card = read_card(paraphraser)
     prompt = reward_curve.Prompt(card["prompt"]["template"], card["prompt"]["end"])
-    wanted = {prompt.fill(styled(text, "plain")) for text in reward_curve.read_questions(Path(questions))}
+    wanted = {prompt.fill(styled(text, "close")) for text in reward_curve.read_questions(Path(questions))}
     assert len(seen) > 12 and set(seen) <= wanted
     saved = read_card(tmp_path / "saved")
     assert {**saved, "base": card["base"]} == {**card, "reward_run": saved["reward_run"]}

@@ -30,7 +30,8 @@ def test_the_recipe_default_is_that_of_the_language_judge():
     assert facts["settings"] == vars(recipe.language_judge.training) and facts["shares"] == recipe.language_judge.shares
     assert facts["pairs"] == recipe.language_judge.pairs
     assert facts["base"] == recipe.language_judge.model.rpartition("/")[2]  # it was trained from a copy in a folder
-    assert [name for name in recipe.data.train if recipe.language_judge.shares.get(name) != 0] == list(facts["data"])
+    learned = [name for name in recipe.data.train if recipe.language_judge.shares.get(name) != 0 and name != "sampled"]
+    assert learned == list(facts["data"])
     assert (facts["cascade"]["low"], facts["cascade"]["high"]) == (recipe.cascade.low, recipe.cascade.high)
 
 
@@ -49,8 +50,8 @@ def test_the_recipe_default_keeps_every_test_set_and_the_styles_for_validation_a
 def test_the_recipe_default_declares_the_language_judge_and_the_cascade():
     recipe = load_judge_recipe("default")
     judge, cascade = recipe.language_judge, recipe.cascade
-    assert judge.model == "sentence-transformers/all-mpnet-base-v2" and not judge.start and judge.training.epochs == 8
-    assert set(judge.shares) == set(recipe.data.train) - {"written", "natural"}
+    assert judge.model == "sentence-transformers/all-mpnet-base-v2" and judge.start == "paraqd-judge-lm"
+    assert set(judge.shares) == set(recipe.data.train) - {"written", "natural", "sampled"}
     assert (cascade.low, cascade.high) == (-2.5, 2.5)
     fewer = recipe.without(["rules"])
     assert set(fewer.language_judge.shares) == set(judge.shares) - {"rules"}

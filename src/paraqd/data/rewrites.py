@@ -24,7 +24,7 @@ _SKIPPED = frozenset(
 _ORNATE = frozenset("elevated-language ornate-and-rare ornate-and-styled ornate-prose".split())
 _EXAM = frozenset("exam-problems exam-rewordings entrance-exam-problems formal-rewrites aptitude-tests".split())
 _SHORT, _LONG = 0.8, 1.5  # the length of a paraphrase as a multiple of the question's length
-_CLOSE, _MOST_OVERLAP = 0.45, 0.75  # of the words, as `reading.words.overlap` counts them
+_MOST_OVERLAP = 0.75  # of the words, as `reading.words.overlap` counts them
 
 
 class StyledRewrite(NamedTuple):
@@ -108,8 +108,6 @@ def style_of(theme: str, question: str, text: str) -> str:
         return "engaging"
     if length < _SHORT:
         return "short"
-    if overlap(question, text) >= _CLOSE:
-        return "close"
     return "exam" if theme in _EXAM else "plain"
 
 

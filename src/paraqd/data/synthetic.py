@@ -46,7 +46,7 @@ class SyntheticProblem:
 
 
 def synthetic_problems(data_dir: str | Path | None = None, *, name: str = "synthetic") -> list[SyntheticProblem]:
-    """Return all problems of the data set ``synthetic`` or ``styles``, sorted by id.
+    """Return all problems of the data set ``synthetic``, ``styles`` or ``model_rewrites``, sorted by id.
 
     The order does not depend on the file names, so training always sees the problems in the same order.
     """

@@ -111,6 +111,7 @@ class _Corpus:
             "synthetic_composed": lambda: self._drawn("synthetic_composed", self._on_problems("synthetic")),
             "styles": lambda: problem_pairs(self._styles),
             "styles_composed": lambda: self._drawn("styles_composed", self._on_problems("styles")),
+            "model_rewrites": lambda: problem_pairs(self._unlike_held_out("model_rewrites")),
             "strangers": self._strangers,
             "appended": self._appended,
             "natural": self._natural,
@@ -141,7 +142,11 @@ class _Corpus:
 
     @cached_property
     def _styles(self) -> list[SyntheticProblem]:
-        problems = synthetic_problems(self.data_dir, name="styles")
+        return self._unlike_held_out("styles")
+
+    def _unlike_held_out(self, name: str) -> list[SyntheticProblem]:
+        """Return the problems of a data set, except near twins of held-out questions."""
+        problems = synthetic_problems(self.data_dir, name=name)
         twins = near_twins([problem.question for problem in problems], self._held_out)
         return [problem for problem, twin in zip(problems, twins, strict=True) if not twin]
 

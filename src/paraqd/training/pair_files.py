@@ -61,7 +61,7 @@ def pair_settings(recipe: JudgeData) -> dict[str, Any]:
 def synthetic_digest(recipe: JudgeData, data_dir: str | Path | None = None) -> str:
     """Return a hash of the synthetic problems and the styles, or an empty string if the recipe uses neither."""
     sets = (*recipe.train, *recipe.validation)
-    used = [name for name in ("synthetic", "styles") if any(each.startswith(name) for each in sets)]
+    used = [name for name in ("synthetic", "styles", "model_rewrites") if any(each.startswith(name) for each in sets)]
     digest = hashlib.sha256()
     for name in used:
         for problem in synthetic_problems(data_dir, name=name):

@@ -23,7 +23,7 @@ from paraqd.paraphrasing.distance import overlap
 from paraqd.paraphrasing.sources.rules import RuleSource
 from paraqd.progress import Progress, silent
 
-_QUESTIONS = {"full": 5_000, "smoke": 20}  # the number of questions that the rules rewrite
+_QUESTIONS = {"full": 10_000, "smoke": 20}  # the number of questions that the rules rewrite
 _SEED = 3407
 _STYLES = {"plain": ("close", 3), "exam": ("exam", 1)}  # for each style of the rules, the model's style and a number
 _MOST_OVERLAP = 0.8

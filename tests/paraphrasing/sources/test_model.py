@@ -53,12 +53,12 @@ def test_a_trained_paraphraser_gets_the_style(styled_folder):
     assert source.takes_style
     assert source.name.startswith("tiny/paraphrase@")
     source.candidates(QUESTIONS, count=2, seed=1, styles=["exam"])
-    with pytest.raises(ArgumentError, match="cannot write in the style 'pirate': choose among plain"):
+    with pytest.raises(ArgumentError, match="cannot write in the style 'pirate': choose among close"):
         source.candidates(QUESTIONS, count=2, seed=1, styles=["pirate"])
     asked = replace(source, generator=Recorder())
     asked.candidates(QUESTIONS[:1], count=2, seed=1, styles=["exam", "short"])
     asked.candidates(QUESTIONS[:1], count=2, seed=1)
-    assert asked.generator.asked == [styled(QUESTIONS[0].text, style) for style in ("exam", "short", "plain")]
+    assert asked.generator.asked == [styled(QUESTIONS[0].text, style) for style in ("exam", "short", "close")]
 
 
 def test_candidates_of_a_model_depend_only_on_the_question_and_the_seed(plain_folder):
