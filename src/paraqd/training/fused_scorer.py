@@ -29,7 +29,7 @@ from paraqd.training.processes import refuse_several
 from paraqd.training.recipes import JudgeRecipe
 from paraqd.training.recipes.solvable import SolvableRecipe
 from paraqd.training.saving import check_new, save_model_folder
-from paraqd.training.settings import JudgeSettings, TrainingError, require_training
+from paraqd.training.settings import JudgeSettings, TrainingError, require_judge_training
 from paraqd.training.teachers import mean_odds, teacher_odds
 from paraqd.training.torch_state import reproducible
 from paraqd.training.work_folder import (
@@ -83,7 +83,7 @@ def train_scorer(
         Discard an unfinished training run with different settings.
 
     """
-    require_training()
+    require_judge_training()
     refuse_several("the training of a judge")
     folder = Path(out)
     check_new(folder, overwrite=overwrite)

@@ -19,7 +19,8 @@ _SETS = {
     "styles": "Problems with valid and invalid paraphrases in today's styles, written by language models "
     "(`datasets/styles`).",
     "styles_composed": "Outputs of operators that were applied to the valid paraphrases in `styles`.",
-    "model_rewrites": "Rewrites by a small language model (`datasets/model_rewrites`), labelled by other language models.",
+    "model_rewrites": "Rewrites by a small language model, labelled by other language models "
+    "(`datasets/model_rewrites`).",
     "strangers": "Pairs of different questions.",
     "appended": "Texts paired with copies that also ask the question of another text.",
     "unlabelled": "Pairs without labels, which only the language-model judge has judged.",

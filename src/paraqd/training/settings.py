@@ -22,6 +22,7 @@ REPORT_SECONDS = 0.5  # the time between two progress reports
 # pushes valid pairs towards a score of 1 and invalid pairs towards -1, which matches the paper's published scores.
 MARGINS: dict[Distance, float] = {"cosine": 2.0, "euclidean": 5.0}
 _PACKAGES = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
+_JUDGE_PACKAGES = ("torch", "transformers", "onnx")
 
 
 class TrainingError(ParaqdError, ValueError):
@@ -272,3 +273,8 @@ def _check(settings: Any, *conditions: tuple[str, bool, str]) -> None:
 def require_training() -> None:
     """Raise `MissingExtraError` if a package that training needs is not installed."""
     require_extra("train", "training", *_PACKAGES)
+
+
+def require_judge_training() -> None:
+    """Raise `MissingExtraError` if a package that the training of a judge needs is not installed."""
+    require_extra("train", "training", *_JUDGE_PACKAGES)

@@ -41,7 +41,7 @@ from paraqd.training.question_tokens import (
 )
 from paraqd.training.recipes.solvable import SolvableRecipe
 from paraqd.training.saving import check_new, save_model_folder
-from paraqd.training.settings import TrainingError, require_training
+from paraqd.training.settings import TrainingError, require_judge_training
 from paraqd.training.solvable_corpus import PARTS, make_question_texts, text_settings
 from paraqd.training.torch_state import reproducible
 from paraqd.training.work_folder import TOKENS, begin_training, token_digest, work_folder
@@ -81,7 +81,7 @@ def train_solvable(
     import torch
     from transformers import AutoTokenizer
 
-    require_training()
+    require_judge_training()
     refuse_several("the training of a judge")
     folder = Path(out)
     check_new(folder, overwrite=overwrite)
