@@ -56,7 +56,7 @@ SMALLER = {
     "data.train.rules.most": 1000,
     "data.train.unlabelled.most": 120_000,
 }
-LEFT_OUT = ("synthetic_composed", "styles_composed", "appended", "sampled")
+LEFT_OUT = ("synthetic_composed", "styles_composed", "appended", "model_rewrites", "sampled")
 _FIRST = ("written", "composed", "rules", "synthetic", "strangers", "natural")
 
 

@@ -113,7 +113,8 @@ def summary(folder: Path) -> str:
         *(f"| {LABELS[name]} | {float(first[name]):.1%} | {float(last[name]):.1%} |" for name in SHARES),
         "",
         f"Scorer: `{settings['signature']}`. `{STEPS}` has the figures of each step, `{HELD_OUT}` those of the unseen "
-        f"questions, and `{SETTINGS}` the settings.",
+        f"questions, and `{SETTINGS}` the settings."
+        + (f" `{OUTPUTS}` has the outputs for them." if (folder / OUTPUTS).is_file() else ""),
         "",
         "Made by `python bench/reward_curve.py`.",
     ]

@@ -234,7 +234,7 @@ def test_what_is_not_a_text_is_refused(tiny, texts, message):
 )
 def test_texts_that_are_no_problems_are_not_solvable(checker, text):
     found = checker.check(text)
-    assert not found.solvable and found.score < 0.1
+    assert not found.solvable
     assert found.evidence
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
 from paraqd.data.faulty_pairs import UNLABELLED, read_faults
+from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.styles import STYLES, styled
 from paraqd.generators.train import train_generator
 from paraqd.paraphrasing.distance import overlap
-from paraqd.training.paraphraser_pairs import paraphraser_pairs
-from paraqd.training.recipes import GeneratorRecipe
-from paraqd.training.sampled_pairs import draw_inputs, prepare_sampled, sampled_file, sampled_rewrites, write_sampled
+from paraqd.training import paraphraser_pairs, work_folder
+from paraqd.training.recipes import GeneratorRecipe, load_judge_recipe
+from paraqd.training.sampled_pairs import draw_inputs, prepare_inputs, sampled_file, sampled_rewrites, write_sampled
 from paraqd.training.settings import TrainingError
+from paraqd.training.work_folder import recipe_pairs
 
 QUESTIONS = [(f"q{n}", f"Tom has {n} pens. How many pens has Tom?") for n in range(2, 8)]
 MADE = GeneratorRecipe(kind="paraphrase", scale="smoke", seed=1)
@@ -43,28 +46,58 @@ def test_a_generator_rewrites_questions_for_the_teacher(tmp_path):
     assert found == sampled_rewrites(inputs, folder, device="cpu")
 
 
-def test_the_set_is_written_without_the_data_sets_once_it_is_prepared(tmp_path):
-    with pytest.raises(TrainingError, match="--prepare-only first"):
-        write_sampled(tmp_path, MADE, count=6, device="cpu")
-    prepare_sampled(tmp_path, lambda: QUESTIONS, generator_pairs, count=6, seed=1)
-    path = write_sampled(tmp_path, MADE, count=6, device="cpu")
-    assert path == sampled_file(tmp_path, 6)
+def test_the_set_is_written_from_what_was_prepared(tmp_path):
+    prepare_inputs(tmp_path, lambda: QUESTIONS, count=6, seed=1)
+    path = write_sampled(tmp_path, MADE, generator_pairs, count=6, device="cpu")
+    assert path == sampled_file(tmp_path, 6, MADE)
     found = list(read_faults(path))
     assert found and {pair.label for pair in found} == {UNLABELLED}
     written = path.read_bytes()
-    # what is there already is neither prepared nor written again
-    prepare_sampled(tmp_path, lambda: pytest.fail("drawn again"), lambda: pytest.fail("paired again"), count=6, seed=1)
-    (tmp_path / "generators" / "pairs.jsonl.gz").unlink()
-    assert write_sampled(tmp_path, MADE, count=6, device="cpu").read_bytes() == written
+    # what is there already is neither drawn nor written again
+    prepare_inputs(tmp_path, lambda: pytest.fail("drawn again"), count=6, seed=1)
+    again = write_sampled(tmp_path, MADE, lambda: pytest.fail("trained again"), count=6, device="cpu")
+    assert again.read_bytes() == written
 
 
-def test_a_given_generator_needs_no_training_pairs(tmp_path):
-    folder = train_generator(
-        "paraphrase", None, tmp_path / "writer", scale="smoke", device="cpu", pairs=generator_pairs()
+def test_another_generator_writes_another_set(tmp_path):
+    folder = train_generator("paraphrase", None, tmp_path / "a", scale="smoke", device="cpu", pairs=generator_pairs())
+    prepare_inputs(tmp_path, lambda: QUESTIONS, count=6, seed=1)
+    assert sampled_file(tmp_path, 6, MADE) != sampled_file(tmp_path, 6, replace(MADE, seed=2))
+    path = write_sampled(
+        tmp_path, MADE, lambda: pytest.fail("needs no pairs"), count=6, generator=str(folder), device="cpu"
     )
-    prepare_sampled(tmp_path, lambda: QUESTIONS, None, count=6, seed=1)
-    assert not (tmp_path / "generators").exists()
-    assert write_sampled(tmp_path, MADE, count=6, generator=str(folder), device="cpu").is_file()
+    assert path.is_file() and path != sampled_file(tmp_path, 6, MADE)
+
+
+def test_the_number_of_rewrites_is_needed(tmp_path):
+    with pytest.raises(TrainingError, match=r"data\.train\.sampled needs the number of rewrites"):
+        prepare_inputs(tmp_path, lambda: QUESTIONS, count=0, seed=1)
+
+
+def test_a_prepared_folder_needs_no_data_sets(tmp_path, monkeypatch):
+    recipe = load_judge_recipe(
+        "default", {"data.train": {"sampled": {"most": 6}}, "data.validation": {}, "data.generator.scale": "smoke"}
+    )
+    monkeypatch.setattr(work_folder, "questions_to_rewrite", lambda *_, **__: QUESTIONS)
+    monkeypatch.setattr(paraphraser_pairs, "paraphraser_pairs", lambda *_, **__: generator_pairs())
+    files = recipe_pairs(recipe, tmp_path, data_dir="nowhere", complete=False)
+    assert not files.train
+    monkeypatch.setattr(work_folder, "questions_to_rewrite", lambda *_, **__: pytest.fail("drawn again"))
+    monkeypatch.setattr(paraphraser_pairs, "paraphraser_pairs", lambda *_, **__: pytest.fail("paired again"))
+    files = recipe_pairs(recipe, tmp_path, data_dir="nowhere", device="cpu")
+    assert list(files.train) == ["sampled"] and list(read_faults(files.train["sampled"]))
+
+
+def test_a_missing_base_model_is_reported_before_the_pairs_are_made(tmp_path, monkeypatch):
+    recipe = load_judge_recipe("default", {"data.train": {"sampled": {"most": 6}}, "data.validation": {}})
+
+    def missing(*_):
+        raise GeneratorUnavailableError("the language model is not installed")
+
+    monkeypatch.setattr(work_folder, "check_base_model", missing)
+    with pytest.raises(GeneratorUnavailableError):
+        recipe_pairs(recipe, tmp_path, data_dir="nowhere")
+    assert not any(tmp_path.iterdir())
 
 
 def test_the_rules_write_training_pairs_close_to_the_question(tmp_path):
@@ -82,7 +115,7 @@ def test_the_rules_write_training_pairs_close_to_the_question(tmp_path):
     written |= {"heavy_valid": "5 blue cups and 3 green ones are sold. How many are sold?", "moderate_valid": ""}
     with gzip.open(tmp_path / "written_pairs.jsonl.gz", "wt") as file:
         file.write(json.dumps(written) + "\n")
-    found = paraphraser_pairs(tmp_path, scale="smoke")
+    found = paraphraser_pairs.paraphraser_pairs(tmp_path, scale="smoke")
     asked = {styled(row["question"], style): row["question"] for row in rows for style in ("close", "exam")}
     assert not any("ferry carries 9 cars" in text for text, _ in found)  # it is not a training question
     found = [(text, paraphrase) for text, paraphrase in found if text in asked]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
@@ -69,7 +70,7 @@ def train(
             seed=seed,
             device=device,
             base_model=base_model,
-            pairs=_pairs(kind, data, seed, scale, bar.update),
+            pairs=_pairs(kind, data, out, seed, scale, bar.update),
             progress=bar.update,
         )
     card: dict[str, Any] = read_card(folder)
@@ -80,7 +81,9 @@ def train(
         say(f"{folder} is ready (loss {card.get('loss')}); use it with {use}")
 
 
-def _pairs(kind: str, data: str, seed: int, scale: str, progress: Progress) -> Iterable[tuple[str, str]] | None:
+def _pairs(
+    kind: str, data: str, out: str, seed: int, scale: str, progress: Progress
+) -> Iterable[tuple[str, str]] | None:
     """Return the training pairs of fb or of the paraphraser, or None for generators that read their own data."""
     if kind == "fb":
         from paraqd.generators.training_data import read_questions
@@ -88,7 +91,13 @@ def _pairs(kind: str, data: str, seed: int, scale: str, progress: Progress) -> I
 
         return training_pairs(read_questions(data), seed=seed)
     if kind == "paraphrase":
-        from paraqd.training.paraphraser_pairs import paraphraser_pairs
+        from paraqd.generators.runtime import require_extra
+        from paraqd.generators.train import check_out
+        from paraqd.training.paraphraser_pairs import kept_pairs
 
-        return paraphraser_pairs(data, scale=scale, workers=os.cpu_count() or 1, progress=progress)
+        require_extra(("torch", "transformers", "safetensors", "gguf"))
+        check_out(out)
+        # a repeated command finds the pairs in this file
+        path = Path(out).with_name(f"{Path(out).name}.pairs_{scale}.jsonl.gz")
+        return kept_pairs(path, data, scale=scale, workers=os.cpu_count() or 1, progress=progress)
     return None

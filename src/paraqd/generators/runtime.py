@@ -19,7 +19,7 @@ HUB_TIMEOUT_SECONDS = 5.0
 INPUT_LIMIT_TOKENS = 2048
 _EXTRA = ("torch", "transformers")
 _CPU_BATCH_TOKENS = 4096
-_GPU_BATCH_TOKENS, _GPU_BYTES_PER_TOKEN = 65536, 250_000
+_GPU_BATCH_TOKENS = 65536
 
 _MESSAGE_CHARACTERS = 300  # if a message has reached this length, no further lines are appended
 
@@ -76,12 +76,8 @@ def pick_dtype(dtype: str | None = None) -> Any:
 
 
 def batch_budget(device: str) -> int:
-    """Return the maximum number of input and output tokens in a batch on the device. A larger GPU takes more."""
-    if not device.startswith("cuda"):
-        return _CPU_BATCH_TOKENS
-    import torch
-
-    return max(_GPU_BATCH_TOKENS, torch.cuda.get_device_properties(device).total_memory // _GPU_BYTES_PER_TOKEN)
+    """Return the maximum number of input and output tokens in a batch on the device."""
+    return _GPU_BATCH_TOKENS if device.startswith("cuda") else _CPU_BATCH_TOKENS
 
 
 def token_batches(costs: Sequence[int], *, budget: int) -> Iterator[list[int]]:

@@ -237,21 +237,25 @@ def _examples(backend: Backend, model: Any, tokenizer: Any, prompt: Prompt, rows
     return examples
 
 
+def check_out(out: str | Path) -> None:
+    """Raise `OutputExistsError` if the output is a file, or a folder with other files than those of a generator."""
+    place = Path(out)
+    if place.exists() and not place.is_dir():
+        raise OutputExistsError(f"{place} is a file: choose another folder")
+    if place.is_dir() and not read_card(place) and any(place.iterdir()):
+        raise OutputExistsError(f"{place} already contains other files: delete the folder, or choose another folder")
+
+
 def _finished(out: Path, fingerprint: dict[str, Any]) -> bool:
     """Return True if the folder contains the result of a training run with the same fingerprint.
 
     Raise `OutputExistsError` if the path is a file or if the folder contains anything else.
     """
-    if not out.exists():
-        return False
-    if not out.is_dir():
-        raise OutputExistsError(f"{out} is a file: choose another folder")
-    card = read_card(out)
-    if card and all(card.get(key) == value for key, value in fingerprint.items()):
-        return True
-    if any(out.iterdir()):
+    check_out(out)
+    card = read_card(out) if out.is_dir() else {}
+    if card and any(card.get(key) != value for key, value in fingerprint.items()):
         raise OutputExistsError(f"{out} already contains other files: delete the folder, or choose another folder")
-    return False
+    return bool(card)
 
 
 def _write(model: Any, tokenizer: Any, out: Path, card: dict[str, Any]) -> None:

@@ -87,7 +87,7 @@ def questions_to_rewrite(
     folder: str | Path, recipe: JudgeData, *, data_dir: str | Path | None = None
 ) -> list[tuple[str, str]]:
     """Return the ids and texts of the questions from which those of the set ``sampled`` are drawn."""
-    return _Corpus(Path(folder), recipe, data_dir, 1, None, silent).every_question()
+    return _Corpus(Path(folder), recipe, data_dir, 1, None, silent).questions_to_rewrite()
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class _Corpus:
         twins = (near_twins([getattr(pair, side) for pair in pairs], self._held_out) for side in _SIDES)
         return [pair for pair, *is_twin in zip(pairs, *twins, strict=True) if not any(is_twin)]
 
-    def every_question(self) -> list[tuple[str, str]]:
+    def questions_to_rewrite(self) -> list[tuple[str, str]]:
         """Return the ids and texts of the questions without written rewrites, and of those that no other set uses."""
         rows = [*open_table(self._questions_file).rows(), *self._fresh_questions(self.recipe.questions)]
         return [(str(row["id"]), str(row["question"])) for row in rows]

@@ -52,7 +52,7 @@ from paraqd.training.pair_files import MANIFEST, PairFiles, pair_settings
 from paraqd.training.processes import refuse_several
 from paraqd.training.quantisation_aware import start_rounding
 from paraqd.training.recipes import JudgeRecipe
-from paraqd.training.sampled_pairs import SAMPLED
+from paraqd.training.sampled_pairs import without_sampled
 from paraqd.training.settings import LanguageJudgeSettings, TrainingError
 from paraqd.training.torch_state import reproducible
 from paraqd.training.work_folder import TOKENS, begin_training, recipe_pairs, store_all_tokens, token_digest
@@ -95,7 +95,7 @@ def prepare_language_judge(
 
     ``small`` is the scorer to which the judge will be fitted. ``options`` are passed to `work_folder.recipe_pairs`.
     """
-    recipe, settings, scorer = _own_recipe(recipe), language_settings(recipe), SmallScorer.load(small)
+    recipe, settings, scorer = without_sampled(recipe), language_settings(recipe), SmallScorer.load(small)
     prepared = find_prepared(recipe, work)
     if prepared is None:
         source_files(settings.model, settings.start)  # a missing model is reported before the pairs are created
@@ -110,11 +110,6 @@ def prepare_language_judge(
             }
             write_opinions(found, opinions)
     return prepared
-
-
-def _own_recipe(recipe: JudgeRecipe) -> JudgeRecipe:
-    """Return the recipe without the set ``sampled``, from which only the small judge learns."""
-    return recipe.without([SAMPLED]) if SAMPLED in recipe.data.train else recipe
 
 
 def find_prepared(recipe: JudgeRecipe, work: Path) -> Prepared | None:
@@ -148,7 +143,7 @@ def train_language_weights(
     """
     require_extra(("torch", "transformers"))
     refuse_several("the training of a judge")
-    recipe = _own_recipe(recipe)
+    recipe = without_sampled(recipe)
     prepared, settings = find_prepared(recipe, work), language_settings(recipe)
     if prepared is None:
         raise TrainingError(f"{work} has no prepared tokens for this recipe: run the command with --prepare-only first")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from paraqd.data.writers import replacing
 from paraqd.files import sha256_of
+from paraqd.model_folder import TOKENIZER_FILE
 from paraqd.progress import Progress, silent
 from paraqd.training.judge_tokens import JudgeTokens
 from paraqd.training.judge_training import judge_scores
@@ -29,6 +30,19 @@ def check_language_judge(work: Path) -> None:
         raise TrainingError(
             f"{work} has no trained language-model judge to learn from: train one with --judge large --weights-only, "
             "or pass --teacher none"
+        )
+
+
+def check_vocabulary(work: Path, tokenizer_file: Path) -> None:
+    """Raise `TrainingError` if the judge in the work folder has another vocabulary than a tokenizer."""
+    from tokenizers import Tokenizer
+
+    own, other = (
+        Tokenizer.from_file(str(path)).get_vocab() for path in (work / FOLDER / TOKENIZER_FILE, tokenizer_file)
+    )
+    if own != other:
+        raise TrainingError(
+            f"the language-model judge in {work} has another vocabulary than the encoder: train it again"
         )
 
 

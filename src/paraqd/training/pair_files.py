@@ -49,7 +49,7 @@ def prepared_pairs(folder: str | Path, recipe: JudgeData, *, data_dir: str | Pat
     there, wanted = json.loads((place / MANIFEST).read_text("utf-8")), json.loads(json.dumps(wanted))
     if any(there.get(name) != value for name, value in wanted.items()):
         return None
-    return PairFiles(_non_empty(found["train"]), _non_empty(found["validation"]))
+    return PairFiles(non_empty(found["train"]), non_empty(found["validation"]))
 
 
 def pair_settings(recipe: JudgeData) -> dict[str, Any]:
@@ -77,14 +77,15 @@ def write_sets(
     for name, path in found.items():
         if not path.is_file():
             write_faults(make[name](), path)
-    return _non_empty(found)
+    return non_empty(found)
 
 
 def _set_files(place: Path, part: str, sets: Mapping[str, PairSet]) -> dict[str, Path]:
     return {name: place / f"{name}_{part}_{each.most or 'all'}.jsonl.gz" for name, each in sets.items()}
 
 
-def _non_empty(files: Mapping[str, Path]) -> dict[str, Path]:
+def non_empty(files: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the files that have a pair."""
     return {name: path for name, path in files.items() if gzip.open(path).read(1)}
 
 
@@ -101,7 +102,8 @@ def check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
         replace_json(path, wanted)
         return
     there = json.loads(path.read_text("utf-8"))
-    changed = sorted(name for name in {*there, *wanted} if there.get(name) != wanted.get(name))
+    # a folder from an earlier version may name more settings
+    changed = sorted(name for name in wanted if there.get(name) != wanted[name])
     if changed:
         raise DatasetError(
             f"{folder} was created with other values of {' and '.join(changed)}: delete it, or choose another --out"

@@ -7,6 +7,7 @@ questions that no rule fits. Their paraphrases have the styles ``close`` and ``e
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -16,18 +17,44 @@ from pathlib import Path
 from paraqd.data.datasets import load_questions
 from paraqd.data.near_twins import near_twins
 from paraqd.data.rewrites import StyledRewrite, held_out_questions, styled_rewrites
+from paraqd.data.tables import open_table
+from paraqd.data.writers import write_rows
+from paraqd.extras import MissingExtraError
 from paraqd.generators.styles import styled
 from paraqd.generators.training_data import Pair
 from paraqd.operators.apply import Question
+from paraqd.operators.resources import missing_packages
 from paraqd.paraphrasing.distance import overlap
 from paraqd.paraphrasing.sources.rules import RuleSource
 from paraqd.progress import Progress, silent
+from paraqd.reading.entities import INSTALL_PIPELINE
 
 _QUESTIONS = {"full": 10_000, "smoke": 20}  # the number of questions that the rules rewrite
 _SEED = 3407
 _STYLES = {"plain": ("close", 3), "exam": ("exam", 1)}  # for each style of the rules, the model's style and a number
 _MOST_OVERLAP = 0.8
 _AT_ONCE = 200  # questions
+
+
+def kept_pairs(
+    path: Path,
+    data_dir: str | Path | None = None,
+    *,
+    scale: str = "full",
+    workers: int = 1,
+    progress: Progress = silent,
+) -> list[Pair]:
+    """Return the pairs in a file. If there is no such file, the pairs are made and written to it first."""
+    if not path.is_file():
+        if missing := missing_packages("augment"):
+            raise MissingExtraError(
+                f"not installed: {', '.join(missing)} (needed by the rules that write training pairs); run "
+                f"pip install 'paraqd[augment]' and {INSTALL_PIPELINE}"
+            )
+        made = paraphraser_pairs(data_dir, scale=scale, workers=workers, progress=progress)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_rows(path, {"input": str, "output": str}, ({"input": text, "output": answer} for text, answer in made))
+    return [(str(row["input"]), str(row["output"])) for row in open_table(path).rows()]
 
 
 def paraphraser_pairs(
@@ -56,10 +83,18 @@ def rule_rewrites(
     (True, True)
     """
     parts = [questions[start : start + _AT_ONCE] for start in range(0, len(questions), _AT_ONCE)]
-    with ProcessPoolExecutor(max(1, workers)) as pool:
-        for number, found in enumerate(pool.map(_rewritten, parts), start=1):
-            progress("rewriting questions with rules", min(number * _AT_ONCE, len(questions)), len(questions))
-            yield from found
+    for number, found in enumerate(_in_processes(parts, workers), start=1):
+        progress("rewriting questions with rules", min(number * _AT_ONCE, len(questions)), len(questions))
+        yield from found
+
+
+def _in_processes(parts: Sequence[Sequence[str]], workers: int) -> Iterator[list[StyledRewrite]]:
+    if workers <= 1 or len(parts) <= 1:
+        yield from map(_rewritten, parts)
+        return
+    context = multiprocessing.get_context("spawn")  # a fork would copy locks that torch's threads hold
+    with ProcessPoolExecutor(min(workers, len(parts)), mp_context=context) as pool:
+        yield from pool.map(_rewritten, parts)
 
 
 def _rewritten(questions: Sequence[str]) -> list[StyledRewrite]:

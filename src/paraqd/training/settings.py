@@ -22,7 +22,7 @@ REPORT_SECONDS = 0.5  # the time between two progress reports
 # pushes valid pairs towards a score of 1 and invalid pairs towards -1, which matches the paper's published scores.
 MARGINS: dict[Distance, float] = {"cosine": 2.0, "euclidean": 5.0}
 _PACKAGES = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
-_JUDGE_PACKAGES = ("torch", "transformers", "onnx")
+_JUDGE_PACKAGES = ("torch", "transformers", "onnx", "scipy")
 
 
 class TrainingError(ParaqdError, ValueError):

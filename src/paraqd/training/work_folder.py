@@ -14,6 +14,7 @@ from paraqd.data.writers import replace_json
 from paraqd.files import sha256_of
 from paraqd.generators.encoder import encoder_folder
 from paraqd.generators.runtime import quiet
+from paraqd.generators.training_data import Pair
 from paraqd.progress import Progress, silent
 from paraqd.training.judge_corpus import make_judge_pairs, pair_weights, questions_to_rewrite
 from paraqd.training.judge_tokens import (
@@ -24,10 +25,18 @@ from paraqd.training.judge_tokens import (
     tokenize_pairs,
     write_tokens,
 )
-from paraqd.training.pair_files import PairFiles, prepared_pairs
-from paraqd.training.paraphraser_pairs import paraphraser_pairs
+from paraqd.training.pair_files import PairFiles, non_empty, prepared_pairs
+from paraqd.training.paraphraser_pairs import kept_pairs
 from paraqd.training.recipes import JudgeRecipe
-from paraqd.training.sampled_pairs import SAMPLED, prepare_sampled, sampled_file, write_sampled
+from paraqd.training.sampled_pairs import (
+    SAMPLED,
+    check_base_model,
+    generator_pairs_file,
+    prepare_inputs,
+    sampled_file,
+    without_sampled,
+    write_sampled,
+)
 from paraqd.training.settings import TrainingError
 
 TOKENS = "tokens"  # the sub-folder for tokens, which both judges read
@@ -55,31 +64,31 @@ def recipe_pairs(
     that writes the set ``sampled``, keyed by its kind; otherwise the generator is trained. Neither happens if
     ``complete`` is False: the set is then missing, but everything is written that needs the data sets.
     """
-    others = recipe.without([SAMPLED]).data if SAMPLED in recipe.data.train else recipe.data
+    others, made = without_sampled(recipe).data, recipe.data.generator
+    sampled, generator = SAMPLED in recipe.data.train, (generators or {}).get(made.kind)
+    count = recipe.data.train[SAMPLED].most or 0 if sampled else 0
     options: dict[str, Any] = {"data_dir": data_dir}
+    if complete and sampled and generator is None and not sampled_file(work, count, made).is_file():
+        check_base_model(made)  # before hours of other work
     files = prepared_pairs(work / "pairs", others, **options) or make_judge_pairs(
         work / "pairs", others, workers=workers, device=device, progress=progress, **options
     )
-    if others is recipe.data:
+    if not sampled:
         return files
-    kind, count = recipe.data.generator.kind, recipe.data.train[SAMPLED].most or 0
-    generator, scale = (generators or {}).get(kind), recipe.data.generator.scale
-    if not sampled_file(work, count).is_file():
-        prepare_sampled(
-            work,
-            lambda: questions_to_rewrite(work / "pairs", others, **options),
-            None
-            if generator
-            else lambda: paraphraser_pairs(scale=scale, workers=workers, progress=progress, **options),
-            count=count,
-            seed=recipe.data.seed,
+
+    def pairs() -> list[Pair]:
+        return kept_pairs(
+            generator_pairs_file(work, made), scale=made.scale, workers=workers, progress=progress, **options
         )
+
+    seed = recipe.data.seed
+    prepare_inputs(work, lambda: questions_to_rewrite(work / "pairs", others, **options), count=count, seed=seed)
     if not complete:
+        if generator is None:
+            pairs()
         return files
-    made = write_sampled(
-        work, recipe.data.generator, count=count, generator=generator, device=device, progress=progress
-    )
-    return PairFiles({**files.train, SAMPLED: made}, files.validation)
+    path = write_sampled(work, made, pairs, count=count, generator=generator, device=device, progress=progress)
+    return PairFiles({**files.train, **non_empty({SAMPLED: path})}, files.validation)
 
 
 def tokenized(
