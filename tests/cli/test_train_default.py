@@ -198,9 +198,9 @@ def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_mod
     small += FROM_ENCODER
     assert run([*small, *place, "--encoder", str(encoder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["teachers"] == ["language_judge"]
-    assert len(list(Path("lm.work/language/answers").iterdir())) == len(
-        json.loads(Path("lm.work/language/prepared.json").read_text("utf-8"))["train"]
-    )
+    answered = {path.name.rpartition("-")[0] for path in Path("lm.work/language/answers").iterdir()}
+    prepared = json.loads(Path("lm.work/language/prepared.json").read_text("utf-8"))["train"]
+    assert answered == {*prepared, "sampled"}
     hidden = Path("lm.work/pairs").rename(tmp_path / "elsewhere")
     assert run([*command, "--data-dir", "nowhere", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)

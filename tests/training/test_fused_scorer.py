@@ -276,7 +276,7 @@ def test_a_teacher_is_trained_again_for_other_labels(start, pairs, tmp_path):
         data = replace(data, labels=1 - data.labels) if turned else data
         made = teacher_odds(
             Teacher(model=str(start), settings={}),
-            {"synthetic": data},
+            ["synthetic"],
             lambda *_, data=data: data,
             work=tmp_path,
             settings=replace(SETTINGS, epochs=1),

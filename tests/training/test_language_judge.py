@@ -20,7 +20,6 @@ from tokenizers import Tokenizer
 from transformers import AutoModel, AutoTokenizer
 
 from paraqd.data.faulty_pairs import write_faults
-from paraqd.generators.encoder import encoder_folder
 from paraqd.model_folder import read_model_folder
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.judge.cross_encoder import LONGEST
@@ -37,7 +36,7 @@ from paraqd.training.language_judge import (
     training_facts,
     validation_odds,
 )
-from paraqd.training.language_teacher import check_vocabulary, language_odds
+from paraqd.training.language_teacher import language_odds
 from paraqd.training.language_weights import load_base, load_weights, source_files
 from paraqd.training.onnx_graph import TABLE_LEVELS
 from paraqd.training.pair_files import pair_settings
@@ -347,22 +346,34 @@ def test_the_same_language_model_may_be_elsewhere_on_another_machine(trained, tm
 
 def test_the_small_judge_learns_from_the_trained_judge(trained, tmp_path):
     _, work, made = trained
+    found = language_odds(work, ["synthetic"], no_tokens)
     tokens = read_tokens(find_prepared(made, work).train["synthetic"])
-    found = language_odds(work, {"synthetic": tokens})
     assert len(found) == len(tokens) and np.mean((found > 0) == (tokens.labels > 0.5)) > 0.9
     (stored,) = (work / "language" / "answers").glob("synthetic-*.npy")
     np.save(stored, found + 1)
-    assert np.array_equal(language_odds(work, {"synthetic": tokens}), found + 1)  # stored answers are reused
+    assert np.array_equal(language_odds(work, ["synthetic"], no_tokens), found + 1)  # stored answers are reused
     np.save(stored, found)
     with pytest.raises(TrainingError, match="no trained language-model judge to learn from"):
-        language_odds(tmp_path, {"synthetic": tokens})
+        language_odds(tmp_path, ["synthetic"], no_tokens)
 
 
-def test_the_small_judge_cannot_learn_from_a_judge_with_another_vocabulary(trained):
+def no_tokens(*_):
+    pytest.fail("the set is tokenised already")
+
+
+def test_the_small_judge_asks_about_sets_that_the_trained_judge_has_not_seen(trained):
     _, work, made = trained
-    check_vocabulary(work, encoder_folder(made.encoder) / "tokenizer.json")
-    with pytest.raises(TrainingError, match="another vocabulary than the encoder"):
-        check_vocabulary(work, encoder_folder() / "tokenizer.json")
+    tokens = read_tokens(find_prepared(made, work).train["synthetic"])
+    asked = []
+
+    def tokenize(name, tokenizer, folder):
+        asked.append((name, tokenizer.get_vocab(), folder))
+        return tokens
+
+    found = language_odds(work, ["sampled"], tokenize)
+    vocabulary = Tokenizer.from_file(str(work / "language" / "tokenizer.json")).get_vocab()
+    assert asked == [("sampled", vocabulary, work / "tokens")]
+    assert np.array_equal(found, language_odds(work, ["synthetic"], no_tokens))
 
 
 class Killed(Exception):

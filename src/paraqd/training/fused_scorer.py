@@ -15,7 +15,7 @@ from typing import Any
 from paraqd.data.faulty_pairs import read_faults
 from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder
 from paraqd.generators.runtime import pick_device, quiet
-from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE, find_model_folder
+from paraqd.model_folder import ONNX_FILE, find_model_folder
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
 from paraqd.training.exported_weights import load_exported
@@ -23,7 +23,6 @@ from paraqd.training.fusion_fitting import fit_and_measure
 from paraqd.training.judge_model import HEADS_FILE, KINDS, load_judge, make_judge, save_judge
 from paraqd.training.judge_tokens import JudgeTokens, join_tokens
 from paraqd.training.judge_training import judge_scores, train_judge
-from paraqd.training.language_teacher import check_vocabulary
 from paraqd.training.model_cards import judge_card
 from paraqd.training.pair_files import PairFiles
 from paraqd.training.processes import refuse_several
@@ -31,7 +30,7 @@ from paraqd.training.recipes import JudgeRecipe
 from paraqd.training.recipes.solvable import SolvableRecipe
 from paraqd.training.saving import check_new, save_model_folder
 from paraqd.training.settings import JudgeSettings, TrainingError, require_judge_training
-from paraqd.training.teachers import LANGUAGE_JUDGE, mean_odds, teacher_odds
+from paraqd.training.teachers import mean_odds, teacher_odds
 from paraqd.training.torch_state import reproducible
 from paraqd.training.work_folder import (
     TOKENS,
@@ -152,7 +151,7 @@ def train_on_pairs(
         odds = [
             teacher_odds(
                 teacher,
-                tokens,
+                list(tokens),
                 tokens_of,
                 work=work,
                 settings=recipe.stages[-1],
@@ -248,8 +247,6 @@ def _check_models(recipe: JudgeRecipe, work: Path | None = None) -> None:
         raise TrainingError(f"{recipe.start} has no judge to start from: it has no {HEADS_FILE} and no {ONNX_FILE}")
     for teacher in recipe.teachers:
         teacher.check(work)
-        if teacher.model == LANGUAGE_JUDGE and work is not None:
-            check_vocabulary(work, encoder_folder(recipe.encoder) / TOKENIZER_FILE)
     if not recipe.data.validation:
         raise TrainingError("a recipe for a judge needs a validation set, to which the fusion is fitted")
     if not recipe.data.train:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from paraqd.data.writers import replacing
 from paraqd.files import sha256_of
 from paraqd.model_folder import TOKENIZER_FILE
 from paraqd.progress import Progress, silent
-from paraqd.training.judge_tokens import JudgeTokens
+from paraqd.training.judge_tokens import JudgeTokens, read_tokens
 from paraqd.training.judge_training import judge_scores
 from paraqd.training.language_weights import WEIGHTS_FILE, load_weights
 from paraqd.training.quantisation_aware import start_rounding
@@ -33,26 +34,27 @@ def check_language_judge(work: Path) -> None:
         )
 
 
-def check_vocabulary(work: Path, tokenizer_file: Path) -> None:
-    """Raise `TrainingError` if the judge in the work folder has another vocabulary than a tokenizer."""
-    from tokenizers import Tokenizer
-
-    own, other = (
-        Tokenizer.from_file(str(path)).get_vocab() for path in (work / FOLDER / TOKENIZER_FILE, tokenizer_file)
-    )
-    if own != other:
-        raise TrainingError(
-            f"the language-model judge in {work} has another vocabulary than the encoder: train it again"
-        )
-
-
 def language_odds(
-    work: Path, sets: Mapping[str, JudgeTokens], *, device: str = "cpu", progress: Progress = silent
+    work: Path,
+    sets: Sequence[str],
+    tokenize: Callable[[str, Any, Path], JudgeTokens],
+    *,
+    device: str = "cpu",
+    progress: Progress = silent,
 ) -> NDArray[np.float32]:
     """Return the log-odds of the language-model judge in a work folder for all pairs of the training sets.
 
-    ``sets`` has the tokens of each set. The judge is rounded like the exported judge. Its answers are stored, and later
-    calls reuse them.
+    The judge is rounded like the exported judge. Its answers are stored, and later calls reuse them.
+
+    Parameters
+    ----------
+    work : Path
+        The work folder.
+    sets : sequence of str
+        The names of the training sets.
+    tokenize : callable
+        A function that takes a set's name, a tokenizer and a folder for storing tokens, and returns the set's tokens.
+        It is called for sets on which the judge was not trained.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def language_odds(
     """
     # the recipes, which these modules need, need this module
     from paraqd.training.pair_files import MANIFEST
-    from paraqd.training.work_folder import token_digest
+    from paraqd.training.work_folder import TOKENS, token_digest
 
     folder = work / FOLDER
     weights = folder / WEIGHTS
@@ -72,7 +74,11 @@ def language_odds(
         raise TrainingError(f"the language-model judge in {work} was trained on other pairs: train it again")
     judge, found = None, []
     digest = sha256_of(weights / WEIGHTS_FILE)
-    for name, tokens in sets.items():
+    for name in sets:
+        if name in prepared["train"]:
+            tokens = read_tokens(work / TOKENS / prepared["train"][name])
+        else:
+            tokens = tokenize(name, _tokenizer(folder), work / TOKENS)
         identity = hashlib.sha256(f"{token_digest(tokens)} {digest}".encode()).hexdigest()[:12]
         stored = folder / "answers" / f"{name}-{identity}.npy"
         if not stored.is_file():
@@ -89,3 +95,9 @@ def language_odds(
         found.append(np.load(stored))
     answers: NDArray[np.float32] = np.concatenate(found).astype(np.float32)
     return answers
+
+
+def _tokenizer(folder: Path) -> Any:
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast(tokenizer_file=str(folder / TOKENIZER_FILE), pad_token="[PAD]")

@@ -71,7 +71,7 @@ class Teacher:
 
 def teacher_odds(
     teacher: Teacher,
-    sets: Mapping[str, JudgeTokens],
+    sets: Sequence[str],
     tokenize: Tokenize,
     *,
     work: Path,
@@ -84,8 +84,8 @@ def teacher_odds(
 
     Parameters
     ----------
-    sets : mapping
-        The tokens of the training sets, as the judge reads them, keyed by the set's name.
+    sets : sequence of str
+        The names of the training sets.
     tokenize : callable
         A function that takes a set's name, a tokenizer and a folder for storing tokens, and returns the set's tokens.
     work : Path
@@ -98,7 +98,7 @@ def teacher_odds(
 
     """
     if teacher.model == LANGUAGE_JUDGE:
-        return language_odds(work, sets, device=device, progress=progress)
+        return language_odds(work, sets, tokenize, device=device, progress=progress)
     own = replace(settings, **{"seed": settings.seed + number, "inner": None, **teacher.settings})
     folder = work / "teachers" / f"{number}-{hashlib.sha256(_identity(teacher).encode()).hexdigest()[:12]}"
     with reproducible(own.seed):
