@@ -97,3 +97,9 @@ def test_a_missing_parser_is_one_line(monkeypatch):
 def test_a_source_needs_a_name():
     with pytest.raises(ArgumentError, match="the name of the source is empty"):
         load_source(" ")
+
+
+def test_a_question_in_another_language_is_left_alone(rules):
+    text = "Eine Bäckerin backt 24 Brötchen pro Stunde. Wie viele Brötchen backt sie in 5 Stunden?"
+    (found,) = rules.candidates([Question("1", text)], count=4, seed=1)
+    assert not found.candidates and "does not seem to be in English" in found.problem

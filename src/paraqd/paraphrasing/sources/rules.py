@@ -19,6 +19,7 @@ from paraqd.paraphrasing.frames import FRAMES, has_options, joined
 from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, go_on, shares
 from paraqd.reading import Problem, read, same_quantities
 from paraqd.reading.entities import INSTALL_PIPELINE
+from paraqd.scoring.language import is_foreign
 from paraqd.version import __version__
 
 _ENOUGH = 0.66  # no more steps are added to a chain once the overlap with the question is this small
@@ -120,6 +121,8 @@ class RuleSource:
         return [self._found(question, count, seed, styles) for question in questions]
 
     def _found(self, question: Question, count: int, seed: int, styles: Sequence[str]) -> Found:
+        if is_foreign(question.text):
+            return Found(problem="the rules know only English, and the question does not seem to be in English")
         problem = read(joined(question.text))
         if has_options(problem):
             return Found(problem="no rule can rewrite it safely, because it has a list of statements or options")
