@@ -16,7 +16,7 @@ pytest.importorskip("spacy")
 
 from paraqd import Scorer
 from paraqd.cli.main import run
-from paraqd.data.datasets import written_split
+from paraqd.data.datasets import find_files, written_split
 from paraqd.generators.encoder import encoder_folder
 from paraqd.model_folder import read_model_folder
 
@@ -65,7 +65,7 @@ def written(number):
 def first_problems(folder):
     """Write one valid and one invalid paraphrase of the first problem of each file of a data set."""
     folder.mkdir()
-    for path in sorted((Path(__file__).parents[2] / "datasets" / folder.name).glob("*.jsonl")):
+    for path in find_files(folder.name):
         lines = path.read_text("utf-8").splitlines(keepends=True)
         rows = [json.loads(line) for line in lines[:9]]
         chosen = {row["label"]: line for row, line in zip(rows, lines, strict=False) if row["id"] == rows[0]["id"]}
@@ -113,6 +113,7 @@ def data(tmp_path_factory):
     )
     first_problems(folder / "synthetic")
     first_problems(folder / "styles")
+    first_problems(folder / "model_rewrites")
     for name, content in sets:
         with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
             file.writelines(json.dumps(row) + "\n" for row in content)
