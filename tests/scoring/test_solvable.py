@@ -27,6 +27,9 @@ BROKEN = (
     ("A farmer has 12 cows. He gruntle 5 of them. How many cows are left?", "incoherent", "gruntle"),
 )
 
+# a broken text that earlier weights found
+MISSED = "A rectangle is 8 cm long and 5 cm brimf. Find its area."
+
 # three complete questions of 240 to 370 words
 BAKERY = (
     "The Lindqvist family runs a small bakery in the old town. They open at seven in the morning from Tuesday"
@@ -106,6 +109,11 @@ def test_complete_questions_are_solvable(checker, text):
     found = checker.check(text)
     assert found.solvable and 0.5 < found.score <= 1
     assert found.evidence == () and found.warnings == ()
+
+
+@pytest.mark.xfail(strict=True, reason="the present weights miss an invented word in the place of a unit")
+def test_an_invented_unit_is_found(checker):
+    assert not checker.check(MISSED).solvable
 
 
 @pytest.mark.parametrize(("text", "kind", "words"), BROKEN)

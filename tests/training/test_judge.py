@@ -107,6 +107,7 @@ def test_a_judge_learns_and_keeps_its_scores_in_eight_bits(judge, tokenizer, pai
     right = ((after > 0) == (other.labels > 0)).mean()
     assert right > 0.9
     save_judge(judge, tokenizer, tmp_path / "kept")
+    assert json.loads((tmp_path / "kept" / "tokenizer.json").read_text("utf-8"))["truncation"] is None
     assert judge_scores(load_judge(tmp_path / "kept"), other) == pytest.approx(after, abs=1e-5)
     fusion = {"bias": 0.0, "weights": {}, "model_weight": 1.0}
     (tmp_path / "kept" / "paraqd.json").write_text(json.dumps({"format": 1, "kind": "fused", "fusion": fusion}))

@@ -115,9 +115,13 @@ def test_the_rules_write_training_pairs_close_to_the_question(tmp_path):
     written |= {"heavy_valid": "5 blue cups and 3 green ones are sold. How many are sold?", "moderate_valid": ""}
     with gzip.open(tmp_path / "written_pairs.jsonl.gz", "wt") as file:
         file.write(json.dumps(written) + "\n")
+    digest = paraphraser_pairs.data_digest(tmp_path)
     found = paraphraser_pairs.paraphraser_pairs(tmp_path, scale="smoke")
     asked = {styled(row["question"], style): row["question"] for row in rows for style in ("close", "exam")}
     assert not any("ferry carries 9 cars" in text for text, _ in found)  # it is not a training question
     found = [(text, paraphrase) for text, paraphrase in found if text in asked]
     assert len(found) >= 4
     assert all(overlap(asked[text], paraphrase) <= 0.8 for text, paraphrase in found)
+    with gzip.open(tmp_path / "questions.jsonl.gz", "at") as file:
+        file.write(json.dumps({**kept, "id": "d", "split": "train", "skeleton": "d", "source": "gsm8k"}) + "\n")
+    assert paraphraser_pairs.data_digest(tmp_path) != digest

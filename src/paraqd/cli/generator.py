@@ -93,11 +93,11 @@ def _pairs(
     if kind == "paraphrase":
         from paraqd.generators.runtime import require_extra
         from paraqd.generators.train import check_out
-        from paraqd.training.paraphraser_pairs import kept_pairs
+        from paraqd.training.paraphraser_pairs import data_digest, kept_pairs
 
         require_extra(("torch", "transformers", "safetensors", "gguf"))
         check_out(out)
-        # a repeated command finds the pairs in this file
-        path = Path(out).with_name(f"{Path(out).name}.pairs_{scale}.jsonl.gz")
+        # a repeated command finds the pairs in this file; other data have another file
+        path = Path(out).with_name(f"{Path(out).name}.pairs_{scale}_{data_digest(data)}.jsonl.gz")
         return kept_pairs(path, data, scale=scale, workers=os.cpu_count() or 1, progress=progress)
     return None

@@ -260,6 +260,7 @@ def save_judge(judge: Any, tokenizer: Any, folder: str | Path) -> None:
     from safetensors.torch import save_file
 
     judge.classifier.save_pretrained(str(folder))
+    tokenizer.backend_tokenizer.no_truncation()  # tokenising for training has set a limit
     tokenizer.save_pretrained(str(folder))
     heads = {
         f"{name}.{part}": value.contiguous().cpu()

@@ -7,6 +7,7 @@ questions that no rule fits. Their paraphrases have the styles ``close`` and ``e
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import random
 from collections.abc import Iterator, Sequence
@@ -14,12 +15,13 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import chain
 from pathlib import Path
 
-from paraqd.data.datasets import load_questions
+from paraqd.data.datasets import find_files, load_questions
 from paraqd.data.near_twins import near_twins
 from paraqd.data.rewrites import StyledRewrite, held_out_questions, styled_rewrites
 from paraqd.data.tables import open_table
 from paraqd.data.writers import write_rows
 from paraqd.extras import MissingExtraError
+from paraqd.files import sha256_of
 from paraqd.generators.styles import styled
 from paraqd.generators.training_data import Pair
 from paraqd.operators.apply import Question
@@ -34,6 +36,13 @@ _SEED = 3407
 _STYLES = {"plain": ("close", 3), "exam": ("exam", 1)}  # for each style of the rules, the model's style and a number
 _MOST_OVERLAP = 0.8
 _AT_ONCE = 200  # questions
+
+
+def data_digest(data_dir: str | Path | None = None) -> str:
+    """Return a short hash of the data sets from which the pairs are made."""
+    names = ("questions", "written_pairs", "synthetic", "styles")
+    files = (sha256_of(path) for name in names for path in find_files(name, data_dir))
+    return hashlib.sha256(" ".join(files).encode()).hexdigest()[:8]
 
 
 def kept_pairs(
