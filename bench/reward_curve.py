@@ -52,7 +52,7 @@ from paraqd.generators.policy_training import (
     write_completions,
 )
 from paraqd.generators.runtime import pick_device, quiet
-from paraqd.generators.styles import NO_STYLE, styled
+from paraqd.generators.styles import FAITHFUL, styled
 from paraqd.generators.tiny import tiny_causal
 from paraqd.generators.training_loop import check_steps, seeded
 from paraqd.integrations.reward import RewardSettings, ScoresPairs, mean_distance, rate_outputs
@@ -233,7 +233,7 @@ def divide(questions: Sequence[str], held_out: int, seed: int) -> tuple[list[str
 
 def input_of(question: str, card: Mapping[str, Any]) -> str:
     """Return the text that goes into the prompt. A paraphrasing generator expects a style before the question."""
-    return styled(question, NO_STYLE) if card.get("kind") == "paraphrase" else question
+    return styled(question, FAITHFUL[0]) if card.get("kind") == "paraphrase" else question
 
 
 def saved_card(card: Mapping[str, Any], prompt: Prompt, facts: Mapping[str, Any]) -> dict[str, Any]:

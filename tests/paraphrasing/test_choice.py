@@ -18,13 +18,13 @@ OTHER = "Tom keeps three blue pens beside his five red pens. Work out his total.
 NEAR = "Tom has 5 red pens and 3 blue pens. How many pens does he have?"
 
 
-def judged(text, score=0.9):
+def judged(text, score=0.98):
     return Judged(Candidate(text, "test"), Verdict(score, score > 0.5, (), "signature"))
 
 
 @pytest.mark.parametrize("method", ["mmr", "pareto"])
 def test_an_invalid_candidate_is_never_chosen(method):
-    chosen = choose(QUESTION, [judged(FAR, -0.9), judged(OTHER, 0.6)], 5, method=method)
+    chosen = choose(QUESTION, [judged(FAR, -0.9), judged(OTHER)], 5, method=method)
     assert [each.text for each in chosen] == [OTHER]
 
 
@@ -44,13 +44,13 @@ def test_two_candidates_that_are_nearly_the_same_are_not_both_chosen(method):
 
 
 def test_the_weight_of_the_score_decides_between_a_safe_and_a_distant_text():
-    safe, distant = judged(OTHER, 0.99), judged(FAR, 0.55)
-    assert choose(QUESTION, [distant, safe], 1, faithfulness=1.0)[0] is safe
-    assert choose(QUESTION, [distant, safe], 1, faithfulness=0.0)[0] is not safe
+    safe, distant, limits = judged(OTHER, 0.99), judged(FAR, 0.55), Limits(score=0)
+    assert choose(QUESTION, [distant, safe], 1, faithfulness=1.0, limits=limits)[0] is safe
+    assert choose(QUESTION, [distant, safe], 1, faithfulness=0.0, limits=limits)[0] is not safe
 
 
 def test_a_candidate_that_another_beats_in_every_respect_is_not_the_first_of_a_pareto_choice():
-    worse = judged(NEAR, 0.6)
+    worse = judged(NEAR, 0.96)
     assert choose(QUESTION, [worse, judged(FAR)], 1, method="pareto", limits=Limits(question=1.0))[0].text == FAR
 
 
@@ -60,7 +60,7 @@ def test_the_styles_take_turns(method):
         Judged(
             Candidate(f"Tom owns {n} pens, {n + 1} caps and {n + 2} cups.", "test", style), Verdict(score, True, (), "")
         )
-        for style, score, first in (("exam", 0.99, 0), ("plain", 0.6, 50))
+        for style, score, first in (("exam", 0.99, 0), ("plain", 0.96, 50))
         for n in range(first, first + 12, 3)
     ]
     chosen = choose(QUESTION, made, 4, method=method)
@@ -96,9 +96,23 @@ def test_a_pareto_front_has_what_nothing_beats():
     assert _front(values) == unbeaten
 
 
+@pytest.mark.parametrize("method", ["mmr", "pareto"])
+def test_a_valid_candidate_with_a_low_score_is_not_chosen(method):
+    unsure = judged(FAR, 0.94)
+    assert unsure.verdict.valid
+    assert choose(QUESTION, [unsure, judged(OTHER, 0.95)], 5, method=method) == [judged(OTHER, 0.95)]
+    assert unsure in choose(QUESTION, [unsure, judged(OTHER)], 5, method=method, limits=Limits(score=-1))
+    assert why_few(QUESTION, [unsure, judged(OTHER, -1)], Limits(), 0) == (
+        "no candidate passed the gate (2 tried; 1 valid with a score below 0.95)"
+    )
+
+
 def test_limits_and_methods_are_checked():
     with pytest.raises(ArgumentError, match="others must be above 0"):
         Limits(others=0)
+    for given in (1.1, float("nan"), "0.9", True):
+        with pytest.raises(ArgumentError, match="score must be from -1 to 1"):
+            Limits(score=given)
     with pytest.raises(ArgumentError, match="mmr or pareto"):
         choose(QUESTION, [], 1, method="best")
 

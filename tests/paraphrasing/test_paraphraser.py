@@ -151,7 +151,7 @@ def test_candidates_are_counted_once_and_without_those_that_repeat_the_question(
 @pytest.mark.parametrize("choice", ["mmr", "pareto"])
 def test_both_choices_can_choose_texts_that_only_annealing_found(scorer, choice):
     stepwise = Stepwise()
-    settings = Settings(n=2, choice=choice)
+    settings = Settings(n=2, choice=choice, limits=Limits(score=0.5))
     [plain] = paraphrase_questions([Question("q", RIDE)], stepwise, scorer, settings)
     [found] = paraphrase_questions([Question("q", RIDE)], stepwise, scorer, replace(settings, search="anneal"))
     assert [each.text for each in plain.paraphrases] == [STEPS[0]]

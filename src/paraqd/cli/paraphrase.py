@@ -73,7 +73,7 @@ def paraphrase(
         bool, typer.Option("--repair/--no-repair", help="Mend candidates that have one fault with a name.")
     ] = True,
     gate: Annotated[
-        bool, typer.Option("--gate/--no-gate", help="Write only paraphrases that the scorer calls valid.")
+        bool, typer.Option("--gate/--no-gate", help="Write only paraphrases that pass the scorer.")
     ] = True,
     search: Annotated[
         SearchName, typer.Option(help="sample: draw candidates; anneal: also improve them with simulated annealing.")
@@ -87,6 +87,9 @@ def paraphrase(
     most_alike: Annotated[
         float, typer.Option(help="The largest share of words that two paraphrases of a question may have in common.")
     ] = 0.80,
+    least_score: Annotated[
+        float, typer.Option(help="The lowest score of a paraphrase, from -1 to 1. With -1, every valid one passes.")
+    ] = 0.95,
     judge: JudgeName = None,
     seed: Seed = 3407,
     question_column: QuestionColumn = "question",
@@ -134,7 +137,7 @@ def paraphrase(
     *,
     run: dict[str, Any],
 ) -> None:
-    """Write paraphrases of every question in a file that the scorer calls valid and that differ from each other.
+    """Write paraphrases of every question in a file that pass the scorer and that differ from each other.
 
     The output has one row for each paraphrase: the columns of its question, and paraphrase, score, valid, evidence,
     source, style, edits, repaired, rank, error and signature. A row without a usable question is kept, with the reason
@@ -161,6 +164,8 @@ def paraphrase(
     for option, limit in (("--most-overlap", most_overlap), ("--most-alike", most_alike)):
         if not 0 < limit <= 1:
             raise typer.BadParameter(f"{option} {limit:g}: choose a limit above 0 and at most 1")
+    if not -1 <= least_score <= 1:
+        raise typer.BadParameter(f"--least-score {least_score:g}: choose a score from -1 to 1")
     if candidates is not None and candidates < n:
         few = f"{counted(candidates, 'candidate')} cannot give {counted(n, 'paraphrase')}"
         raise typer.BadParameter(f"--candidates {candidates}: {few}; ask for more")
@@ -172,7 +177,7 @@ def paraphrase(
         gate=gate,
         search=search.value,
         candidates=candidates,
-        limits=Limits(question=most_overlap, others=most_alike),
+        limits=Limits(question=most_overlap, others=most_alike, score=least_score),
         seed=seed,
     )
     with running(run, quiet=quiet) as options:

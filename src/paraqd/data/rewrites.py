@@ -22,7 +22,6 @@ _SKIPPED = frozenset(
     " swapped-people-and-things tabular-facts translated-english units-and-number-formats".split()
 )
 _ORNATE = frozenset("elevated-language ornate-and-rare ornate-and-styled ornate-prose".split())
-_EXAM = frozenset("exam-problems exam-rewordings entrance-exam-problems formal-rewrites aptitude-tests".split())
 _SHORT, _LONG = 0.8, 1.5  # the length of a paraphrase as a multiple of the question's length
 _MOST_OVERLAP = 0.75  # of the words, as `reading.words.overlap` counts them
 
@@ -108,7 +107,7 @@ def style_of(theme: str, question: str, text: str) -> str:
         return "engaging"
     if length < _SHORT:
         return "short"
-    return "exam" if theme in _EXAM else "plain"
+    return "plain"
 
 
 def _rewrite(theme: str, question: str, text: str) -> Iterator[StyledRewrite]:

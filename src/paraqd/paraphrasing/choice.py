@@ -1,8 +1,8 @@
 """Choose paraphrases among candidates that passed the gate.
 
-The gate comes first: a candidate that the scorer calls invalid is never chosen. Nor is one that shares no word with the
-question. Two limits on the overlap of words also hold for every choice. Within these limits, the candidates are chosen
-by maximal marginal relevance (Carbonell and Goldstein, 1998) or from a Pareto front.
+The gate comes first: a candidate that the scorer calls invalid, or that has a low score, is never chosen. Nor is one
+that shares no word with the question. Two limits on the overlap of words also hold for every choice. Within these
+limits, the candidates are chosen by maximal marginal relevance (Carbonell and Goldstein, 1998) or from a Pareto front.
 """
 
 from __future__ import annotations
@@ -40,21 +40,29 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits on the overlap of words (Jaccard, from 0 to 1).
+    """The limits on the overlap of words (Jaccard, from 0 to 1) and on the score.
 
     ``question`` limits the overlap of a paraphrase with the question, and ``others`` limits the overlap of any two
-    paraphrases of a question.
+    paraphrases of a question. ``score`` is the lowest score of a paraphrase.
     """
 
     question: float = 0.80
     others: float = 0.80
+    score: float = 0.95
 
     def __post_init__(self) -> None:
-        for name in ("question", "others"):
+        for name in ("question", "others", "score"):
             given = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) <= 1:
+            number = isinstance(given, Real) and not isinstance(given, bool)
+            if name == "score" and not (number and -1 <= float(given) <= 1):
+                raise ArgumentError(f"the limit score must be from -1 to 1, not {given!r}")
+            if name != "score" and not (number and 0 < float(given) <= 1):
                 raise ArgumentError(f"the limit {name} must be above 0 and at most 1, not {given!r}")
             object.__setattr__(self, name, float(given))  # JSON takes no float of numpy
+
+    def admit(self, verdict: Verdict) -> bool:
+        """Return True if a candidate with this verdict passes the gate."""
+        return verdict.valid and verdict.score >= self.score
 
 
 LIMITS = Limits()
@@ -87,7 +95,7 @@ def choose(
     limits: Limits = LIMITS,
     faithfulness: float = 0.5,
 ) -> list[Judged]:
-    """Choose up to ``n`` valid candidates, the best first.
+    """Choose up to ``n`` candidates that pass the gate, the best first.
 
     If the candidates are in several styles, each choice is made among those of the styles that were chosen least often.
 
@@ -96,21 +104,21 @@ def choose(
     question : str
         The question.
     judged : iterable of Judged
-        The candidates with their verdicts. Invalid candidates, and those that share no word with the question, are
-        ignored.
+        The candidates with their verdicts. Invalid candidates, those with a low score, and those that share no word
+        with the question are ignored.
     n : int
         The number of paraphrases.
     method : {"mmr", "pareto"}
         ``mmr`` weighs the score against the distance from the question and from the paraphrases chosen before.
         ``pareto`` chooses only among candidates that no other candidate beats in all three respects.
     limits : Limits
-        The limits on the overlap of words.
+        The limits on the overlap of words and on the score.
     faithfulness : float
         The weight of the score for ``mmr``, from 0 (only distance) to 1 (only score).
 
     Examples
     --------
-    >>> verdict = Verdict(0.9, True, (), "")
+    >>> verdict = Verdict(0.98, True, (), "")
     >>> texts = "Tom owns five pens. Count them.", "Tom owns five pens. Count those.", "Five pens: Tom has these."
     >>> judged = [Judged(Candidate(text, "rules"), verdict) for text in texts]
     >>> [each.text for each in choose("Tom has 5 pens. How many?", judged, 3, limits=Limits(others=0.6))]
@@ -120,7 +128,7 @@ def choose(
     if method not in METHODS:
         raise ArgumentError(f"unknown method of choice {method!r}: choose {' or '.join(METHODS)}")
     asked = Wording.of(question)
-    wordings = ((each, Wording.of(each.text)) for each in judged if each.verdict.valid)
+    wordings = ((each, Wording.of(each.text)) for each in judged if limits.admit(each.verdict))
     left = [
         _Option(each, wording, asked.distance(wording))
         for each, wording in wordings
@@ -194,22 +202,24 @@ def why_few(question: str, judged: Sequence[Judged], limits: Limits, chosen: int
     >>> why_few("How many?", [], LIMITS, 0)
     'the source wrote nothing'
     """
-    valid = [each for each in judged if each.verdict.valid]
-    overlaps = [overlap(question, each.text) for each in valid]
+    passed = [each for each in judged if limits.admit(each.verdict)]
+    overlaps = [overlap(question, each.text) for each in passed]
     foreign = overlaps.count(0)
     different = sum(0 < share <= limits.question for share in overlaps)
     tried = counted(len(judged), "candidate")
     if not judged:
         return "the source wrote nothing"
-    if not valid:
-        return f"no candidate passed the gate ({len(judged)} tried)"
+    if not passed:
+        low = sum(each.verdict.valid for each in judged)
+        beside = f"; {low} valid with a score below {limits.score:g}" if low else ""
+        return f"no candidate passed the gate ({len(judged)} tried{beside})"
     if not different:
         why = "none differs enough from the question"
         if foreign:
             why = "none shares a word with the question"
-        if 0 < foreign < len(valid):
+        if 0 < foreign < len(passed):
             why = "they share no word with the question or do not differ enough from it"
-        return f"{len(valid)} of {tried} passed the gate, but {why}"
+        return f"{len(passed)} of {tried} passed the gate, but {why}"
     if different > chosen:
         return f"{counted(different, 'candidate')} fit, but the others are too close to those chosen"
     beside = f" (without {foreign} that passed but shared no word with the question)" if foreign else ""

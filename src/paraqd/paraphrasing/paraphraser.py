@@ -47,14 +47,15 @@ class Settings:
     repair : bool
         Mend candidates that have one fault with a name, and judge them again.
     gate : bool
-        Take only candidates that the scorer calls valid. Turn it off only to measure what the gate does.
+        Take only candidates that the scorer calls valid and whose score is high enough. Turn it off only to measure
+        what the gate does.
     search : {"sample", "anneal"}
         ``sample`` draws many candidates. ``anneal`` also improves texts step by step with the score as the objective;
         it cannot be used with an endpoint.
     candidates : int, optional
         The number of candidates per question, at most 8,000 (default: eight for each paraphrase).
     limits : Limits
-        The limits on the overlap of words.
+        The limits on the overlap of words and on the score.
     seed : int
         The seed for random choices.
 
@@ -168,7 +169,7 @@ def paraphrase(
     scorer: PairScorer | None = None,
     judge: str | None = None,
 ) -> list[Paraphrase]:
-    """Return up to ``n`` paraphrases of a question that the scorer calls valid and that differ from each other.
+    """Return up to ``n`` paraphrases of a question that pass the scorer and that differ from each other.
 
     Parameters
     ----------
@@ -303,9 +304,9 @@ def _finish(
         reason,
         {
             "candidates": len(judged) - len(mended),
-            "passed": sum(each.verdict.valid for each in judged if not each.repaired),
+            "passed": sum(settings.limits.admit(each.verdict) for each in judged if not each.repaired),
             "mended": len(mended),
-            "repaired": sum(each.verdict.valid for each in mended),
+            "repaired": sum(settings.limits.admit(each.verdict) for each in mended),
         },
     )
 

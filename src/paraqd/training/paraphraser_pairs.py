@@ -31,9 +31,10 @@ from paraqd.paraphrasing.sources.rules import RuleSource
 from paraqd.progress import Progress, silent
 from paraqd.reading.entities import INSTALL_PIPELINE
 
-_QUESTIONS = {"full": 10_000, "smoke": 20}  # the number of questions that the rules rewrite
+_QUESTIONS = {"full": 10_000, "smoke": 20}  # the number of questions of the corpus that the rules rewrite
+_OWN = {"full": 4_000, "smoke": 0}  # the number of questions of the written rewrites that the rules rewrite, too
 _SEED = 3407
-_STYLES = {"plain": ("close", 3), "exam": ("exam", 1)}  # for each style of the rules, the model's style and a number
+_STYLES = {"plain": ("close", 4), "exam": ("exam", 3)}  # for each style of the rules, the model's style and a number
 _MOST_OVERLAP = 0.8
 _AT_ONCE = 200  # questions
 
@@ -78,7 +79,10 @@ def paraphraser_pairs(
     texts = list(dict.fromkeys(str(row["question"]) for row in rows if row["split"] == "train"))
     drawn = random.Random(_SEED).sample(texts, min(len(texts), _QUESTIONS[scale]))
     free = [text for text, twin in zip(drawn, near_twins(drawn, held_out), strict=True) if not twin]
-    rewrites = chain(styled_rewrites(data_dir), rule_rewrites(free, workers=workers, progress=progress))
+    written = styled_rewrites(data_dir)
+    own = sorted({each.question for each in written} - set(texts))
+    free += random.Random(_SEED).sample(own, min(len(own), _OWN[scale]))
+    rewrites = chain(written, rule_rewrites(free, workers=workers, progress=progress))
     return [(styled(each.question, each.style), each.text) for each in rewrites]
 
 

@@ -48,7 +48,7 @@ class Recorder:
         return [[] for _ in texts]
 
 
-def test_a_trained_paraphraser_gets_the_style(styled_folder):
+def test_a_trained_paraphraser_gets_the_styles_and_two_faithful_ones_if_none_is_wanted(styled_folder):
     source = ModelSource.load(styled_folder, device="cpu")
     assert source.takes_style
     assert source.name.startswith("tiny/paraphrase@")
@@ -58,7 +58,7 @@ def test_a_trained_paraphraser_gets_the_style(styled_folder):
     asked = replace(source, generator=Recorder())
     asked.candidates(QUESTIONS[:1], count=2, seed=1, styles=["exam", "short"])
     asked.candidates(QUESTIONS[:1], count=2, seed=1)
-    assert asked.generator.asked == [styled(QUESTIONS[0].text, style) for style in ("exam", "short", "close")]
+    assert asked.generator.asked == [styled(QUESTIONS[0].text, style) for style in ("exam", "short", "close", "exam")]
 
 
 def test_candidates_of_a_model_depend_only_on_the_question_and_the_seed(plain_folder):

@@ -21,7 +21,7 @@ from paraqd.generators import (
     read_card,
 )
 from paraqd.generators.runtime import load_pretrained, require_extra
-from paraqd.generators.styles import NO_STYLE, STYLES, styled
+from paraqd.generators.styles import FAITHFUL, STYLES, styled
 from paraqd.operators import derive_rng
 from paraqd.operators.apply import Question
 from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, shares
@@ -68,14 +68,14 @@ class ModelSource:
         """Return up to ``count`` candidates for each question; see `CandidateSource`."""
         self._check(styles)
         found: list[list[Candidate]] = [[] for _ in questions]
-        for style, share in shares(count, styles):
+        for style, share in shares(count, styles or (FAITHFUL if self.takes_style else ())):
             if not share:
                 continue
-            texts = [styled(each.text, style or NO_STYLE) if self.takes_style else each.text for each in questions]
+            texts = [styled(each.text, style) if self.takes_style else each.text for each in questions]
             seeds = [derive_rng(seed, each.id, f"{self.name}/{style}").getrandbits(63) for each in questions]
             decoding = Decoding(num_candidates=share, **self.decoding)
             for written, kept in zip(_answers(self.generator, texts, seeds, decoding), found, strict=True):
-                kept += [Candidate(text, self.name, style) for text in written]
+                kept += [Candidate(text, self.name, style if styles else "") for text in written]
         return [Found(tuple(each), "" if each else "the model wrote nothing that it finished") for each in found]
 
     def _check(self, styles: Sequence[str]) -> None:
