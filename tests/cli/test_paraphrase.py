@@ -91,6 +91,14 @@ def test_questions_come_from_standard_input(here, monkeypatch):
     assert isinstance(row["edits"], list)
 
 
+def test_paraphrases_with_a_low_score_are_left_out(here, capsys):
+    assert run(["paraphrase", "in.csv", "-o", "out.csv", "-n", "2", "--least-score", "1"]) == 0
+    assert rows_of("out.csv") == []
+    assert "valid with a score below 1)" in capsys.readouterr().err
+    assert run(["paraphrase", "in.csv", "-o", "out.csv", "--least-score", "1.5"]) == 2
+    assert "--least-score 1.5: choose a score from -1 to 1" in capsys.readouterr().err
+
+
 def test_styles_are_written_into_the_rows(here):
     assert run(["paraphrase", "in.csv", "-o", "out.csv", "-n", "2", "--styles", "exam,engaging", "-q"]) == 0
     assert {row["style"] for row in rows_of("out.csv")} == {"exam", "engaging"}

@@ -43,6 +43,18 @@ def test_a_missing_extra_is_not_a_fault(monkeypatch):
     assert extra.missing == ("no_such_package",) and extra.purpose and not found.problems
 
 
+def test_a_missing_pipeline_is_shown_with_its_command(monkeypatch):
+    def augment():
+        return next(each for each in check_installation().extras if each.name == "augment")
+
+    assert not augment().missing
+    monkeypatch.setattr(installation, "has_pipeline", lambda: False)
+    assert augment().missing == ("an English spaCy pipeline",)
+    assert augment().remedy == "python -m spacy download en_core_web_md"
+    monkeypatch.setitem(EXTRAS, "augment", ("no_such_package",))
+    assert augment().remedy == "pip install 'paraqd[augment]'"
+
+
 def test_a_package_that_is_missing_or_too_old_is_a_fault(monkeypatch):
     lines = ["numpy>=999", "no-such-package>=1", 'pyarrow>=1 ; extra == "parquet"', "paraqd[parquet]"]
     monkeypatch.setattr(metadata, "requires", lambda name: lines)

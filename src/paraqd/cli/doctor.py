@@ -79,7 +79,7 @@ def _show(found: Checkup) -> None:
         own = [f"{each.name} {each.version}" for each in found.packages if each.extra == extra.name]
         wrong = any(each.problem for each in found.packages if each.extra == extra.name)
         if extra.missing:
-            text = f"adds {extra.purpose}: pip install 'paraqd[{extra.name}]' (missing: {', '.join(extra.missing)})"
+            text = f"adds {extra.purpose}: {extra.remedy} (missing: {', '.join(extra.missing)})"
         else:
             text = ", ".join(own) or extra.purpose
         table.add_row(mark(None if extra.missing and not wrong else not wrong), extra.name, text)

@@ -18,6 +18,7 @@ from paraqd.errors import ModelError, ParaqdError
 from paraqd.extras import EXTRAS
 from paraqd.judge_package import PACKAGE
 from paraqd.progress import Progress, silent
+from paraqd.reading.entities import INSTALL_PIPELINE, has_pipeline
 from paraqd.scoring.judge.installed import installed_judge
 from paraqd.scoring.scorer import Scorer
 from paraqd.scoring.second_opinion import default_judge
@@ -45,6 +46,7 @@ JUDGE_PURPOSE = "a second, larger judge for pairs that are hard to judge"
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
 VALID = "Tom has 5 pens. He buys 3 more pens. How many pens does he have now?"
 INVALID = "Tom has 6 pens. He buys 3 more pens. How many pens does he have now?"
+_PIPELINE = "an English spaCy pipeline"
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*>=\s*([0-9.]+)")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)")
 
@@ -61,11 +63,16 @@ class Package:
 
 @dataclass(frozen=True)
 class Extra:
-    """An extra: its purpose, and the modules that are missing. An extra without missing modules is installed."""
+    """An extra: its purpose, and what is missing. An extra of which nothing is missing is installed."""
 
     name: str
     purpose: str
     missing: tuple[str, ...] = ()
+
+    @property
+    def remedy(self) -> str:
+        """The command that installs what is missing. Modules come first, because a pipeline needs spaCy."""
+        return INSTALL_PIPELINE if self.missing == (_PIPELINE,) else f"pip install 'paraqd[{self.name}]'"
 
 
 @dataclass(frozen=True)
@@ -121,15 +128,16 @@ def check_installation(*, progress: Progress = silent) -> Checkup:
         cores=_cores(),
         memory=_memory(),
         packages=packages,
-        extras=tuple(Extra(name, PURPOSES.get(name, ""), _missing(EXTRAS[name])) for name in EXTRAS),
+        extras=tuple(Extra(name, PURPOSES.get(name, ""), _missing(name)) for name in EXTRAS),
         models=models,
         folders=folders,
         problems=tuple(problems),
     )
 
 
-def _missing(modules: Iterable[str]) -> tuple[str, ...]:
-    return tuple(name for name in modules if importlib.util.find_spec(name) is None)
+def _missing(extra: str) -> tuple[str, ...]:
+    modules = tuple(name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None)
+    return (*modules, _PIPELINE) if extra == "augment" and not has_pipeline() else modules
 
 
 def _packages() -> tuple[Package, ...]:

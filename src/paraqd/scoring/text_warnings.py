@@ -5,6 +5,8 @@ from __future__ import annotations
 from paraqd.scoring.chatter import assistant_remark
 from paraqd.scoring.language import is_foreign
 
+_LONG = 200  # words; the longest question of the corpus from which the models learned has 120
+
 
 def text_warnings(question: str, paraphrase: str) -> tuple[str, ...]:
     """Return the warnings about the two texts of a pair. They do not affect the score.
@@ -21,6 +23,7 @@ def text_warnings(question: str, paraphrase: str) -> tuple[str, ...]:
         found.append(
             f"The {which} not seem to be in English. The scorer was made for English, so the score may be wrong."
         )
+    found += _length_warnings("scorer", question, paraphrase)
     if remark := assistant_remark(question, paraphrase):
         found.append(f'The paraphrase seems to contain a remark by an assistant: "{remark}".')
     return tuple(found)
@@ -32,6 +35,15 @@ def single_text_warnings(text: str) -> tuple[str, ...]:
     >>> single_text_warnings("Juan tiene 5 manzanas. ¿Cuántas tiene?")
     ('The text does not seem to be in English. The model was made for English, so the score may be wrong.',)
     """
-    if not is_foreign(text):
+    foreign = "The text does not seem to be in English. The model was made for English, so the score may be wrong."
+    return (*((foreign,) if is_foreign(text) else ()), *_length_warnings("model", text))
+
+
+def _length_warnings(what: str, *texts: str) -> tuple[str, ...]:
+    longest = max(len(text.split()) for text in texts)
+    if longest <= _LONG:
         return ()
-    return ("The text does not seem to be in English. The model was made for English, so the score may be wrong.",)
+    return (
+        f"A text has {longest} words. The {what} was made for single problems of up to {_LONG} words, so the score "
+        "may be wrong.",
+    )
