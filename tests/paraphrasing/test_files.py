@@ -46,3 +46,12 @@ def test_settings_of_any_kind_reach_the_file_and_other_processes(here, workers):
     report = paraphrase_file("in.csv", "out.jsonl", settings=settings, judge="small", workers=workers, part_rows=1)
     assert report.questions == 2
     assert {row["style"] for row in open_table(here / "out.jsonl").rows()} <= {"exam", "plain"}
+
+
+def test_a_column_with_another_spelling_of_question_is_used(here, fixed, scorer):
+    (here / "bank.csv").write_text(f'Id,QUESTION\nq1,"{QUESTION}"\n', encoding="utf-8")
+    said = []
+    source = fixed("How old is the moon?")
+    report = paraphrase_file("bank.csv", "out.csv", settings=Settings(n=1), by=source, scorer=scorer, say=said.append)
+    assert (report.questions, report.candidates) == (1, 1)
+    assert said == ["bank.csv has no column 'question'; using 'QUESTION'"]

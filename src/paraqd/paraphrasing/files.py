@@ -28,7 +28,7 @@ from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
-from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, look_at
+from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, look_at, say_spellings
 from paraqd.runs.score import Model
 from paraqd.runs.score_columns import check_clash
 from paraqd.runs.score_rows import PairScorer
@@ -68,10 +68,15 @@ class SourceSpec:
 
 @dataclass(frozen=True)
 class ParaphraseJob:
-    """A job that paraphrases pieces. ``source`` and ``scorer`` belong to this process; other processes load theirs."""
+    """A job that paraphrases pieces.
+
+    ``names`` maps each file to its column with the questions. ``source`` and ``scorer`` belong to this process; other
+    processes load theirs.
+    """
 
     reader: Reader
-    columns: Columns
+    names: Mapping[str, str]
+    id_column: str
     settings: Settings
     schema: Schema
     identity: str
@@ -104,6 +109,7 @@ class ParaphraseWorker(PieceWorker):
         """Write the paraphrases for a piece, and return the counts."""
         job = self._job
         file = job.reader.source.shown(piece.file)
+        columns = Columns(question=job.names[file], id=job.id_column)
         counts: Counter[str] = Counter()
         short: list[list[Any]] = []
         unusable: list[list[Any]] = []
@@ -111,13 +117,13 @@ class ParaphraseWorker(PieceWorker):
         with job.parts.part(piece.index) as (writer, facts):
             for chunk in job.reader.chunks(piece, _CHUNK):
                 rows = list(numbered(chunk, piece.start + done + 1))
-                found = [question_of(row, job.columns) for _, row in rows]
+                found = [question_of(row, columns) for _, row in rows]
                 questions = [each for each in found if isinstance(each, Question)]
                 made = iter(paraphrase_questions(questions, self._source, self._scorer, job.settings))
                 for (number, row), question in zip(rows, found, strict=True):
                     if not isinstance(question, Question):
                         counts["skipped"] += 1
-                        unusable.append([file, number, _own_id(row, job.columns), question])
+                        unusable.append([file, number, _own_id(row, columns), question])
                         writer.write(self._rows(row, [{"error": question, "signature": self._scorer.signature}]))
                         continue
                     result = next(made)
@@ -214,7 +220,15 @@ def paraphrase_file(
             f"{named('workers', options.get('workers'))}: an endpoint needs no workers, because several requests are "
             "sent at a time, and its limits hold for one process; leave the option out"
         )
-    inputs = look_at(place, output, options, check=_check(columns, overwrite_columns), least=_CHUNK)
+    names: dict[str, str] = {}
+
+    def check(table: Table) -> None:
+        names[table.name] = table.written_as(columns.question)
+        table.need("question", names[table.name], columns)
+        check_clash(table, ADDED, [("question", names[table.name])], overwrite=overwrite_columns)
+
+    inputs = look_at(place, output, options, check=check, least=_CHUNK)
+    say_spellings(names, columns.question, options)
     target = None if output.file is None else kind_of(output.file).format
     if target is Format.XLSX:
         check_cells(inputs)
@@ -227,7 +241,8 @@ def paraphrase_file(
     schema = fitted_schema(schema, ADDED, target)
     job = ParaphraseJob(
         reader=inputs.reader,
-        columns=columns,
+        names=names,
+        id_column=columns.id,
         settings=settings,
         schema=schema,
         identity=_identity(candidates, gate),
@@ -311,16 +326,6 @@ def _model(scorer: PairScorer | Model | str | Path | None, judge: str | None) ->
     if judge is not None:
         raise ArgumentError("judge cannot be combined with a loaded scorer or a Model, which has its own")
     return scorer
-
-
-def _check(columns: Columns, overwrite: bool) -> Any:
-    """Return a check of a table's columns."""
-
-    def check(table: Table) -> None:
-        table.require(columns)
-        check_clash(table, ADDED, [("question", columns.question)], overwrite=overwrite)
-
-    return check
 
 
 def _joined(pieces: PieceRows, schema: Schema, target: Format | None) -> Iterator[Row]:

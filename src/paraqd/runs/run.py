@@ -92,6 +92,13 @@ def check_threads(threads: int | None, options: RunOptions) -> None:
         )
 
 
+def say_spellings(names: Mapping[str, str], wanted: str, options: RunOptions) -> None:
+    """Name the files whose column has another spelling than the wanted one, such as *Question* for *question*."""
+    for file, name in sorted(names.items()):
+        if name != wanted:
+            options.get("say", ignore)(f"{file} has no column {wanted!r}; using {name!r}")
+
+
 class RunInterrupted(KeyboardInterrupt):  # not an error, so its name does not end in Error
     """Raised when Ctrl-C interrupts a run.
 

@@ -22,7 +22,16 @@ from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
-from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, check_threads, ignore, look_at
+from paraqd.runs.run import (
+    PieceRows,
+    RunOptions,
+    Work,
+    carry_out,
+    check_options,
+    check_threads,
+    look_at,
+    say_spellings,
+)
 from paraqd.runs.score_columns import check_clash
 from paraqd.runs.score_rows import CHUNK, NAMED_ROWS, in_chunks, shown_score
 from paraqd.runs.survey import Inputs, check_cells
@@ -163,9 +172,7 @@ def solvable_file(
         check_clash(table, ADDED, [("question", names[table.name])], overwrite=overwrite_columns)
 
     inputs = look_at(place, output, options, check=check, least=CHUNK)
-    for file, name in sorted(names.items()):
-        if name != columns.question:
-            options.get("say", ignore)(f"{file} has no column {columns.question!r}; using {name!r}")
+    say_spellings(names, columns.question, options)
     target = None if output.file is None else kind_of(output.file).format
     if target is Format.XLSX:
         check_cells(inputs)
