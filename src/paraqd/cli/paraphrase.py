@@ -72,9 +72,7 @@ def paraphrase(
     repair: Annotated[
         bool, typer.Option("--repair/--no-repair", help="Mend candidates that have one fault with a name.")
     ] = True,
-    gate: Annotated[
-        bool, typer.Option("--gate/--no-gate", help="Write only paraphrases that pass the scorer.")
-    ] = True,
+    gate: Annotated[bool, typer.Option("--gate/--no-gate", help="Write only paraphrases that pass the scorer.")] = True,
     search: Annotated[
         SearchName, typer.Option(help="sample: draw candidates; anneal: also improve them with simulated annealing.")
     ] = SearchName.sample,

@@ -34,8 +34,8 @@ _OPENINGS = (
 # anywhere in the text
 _CLOSINGS = (
     # a note to oneself or to a reviewer
-    rf"[\[(<{{](?:draft|to-?do|tbd|fixme|(?:to be|needs?|for|please) (?:review|check|edit)\w*|editor(?:'s|ial)? note"
-    rf"|(?:final|first|second|edited|revised|updated) (?:draft|version))\b[^\n\])>}}]{{0,80}}[\])>}}]",
+    r"[\[(<{](?:draft|to-?do|tbd|fixme|(?:to be|needs?|for|please) (?:review|check|edit)\w*|editor(?:'s|ial)? note"
+    r"|(?:final|first|second|edited|revised|updated) (?:draft|version))\b[^\n\])>}]{0,80}[\])>}]",
     r"```\w*",
     r"</?(?:think|thinking|thoughts?|reasoning)>",  # what a reasoning model thinks before it answers
     rf"i hope (?:this|that|it) (?:helps|is helpful|works|meets)\b{_REST}[.!]?",
