@@ -29,7 +29,7 @@ from speedlib.pairs import Material, gather, made_pairs, write_pairs
 from speedlib.report import write_report
 
 from paraqd.generators.encoder import EncoderUnavailableError, encoder_folder
-from paraqd.judge_package import PACKAGE
+from paraqd.judge_package import JUDGE
 from paraqd.scoring.judge.installed import installed_judge
 
 REFERENCE = "st-torch"
@@ -178,7 +178,7 @@ class Bench:
         if installed_judge() is not None:
             found |= larger
         for name in larger.keys() - found.keys() & set(wanted):
-            self.drop(name, f"the package {PACKAGE} is not installed")
+            self.drop(name, f"the package {JUDGE.name} is not installed")
         try:
             self._encoders(wanted, found)
         except (EncoderUnavailableError, JobError) as error:

@@ -18,7 +18,7 @@ import browser as browsers
 import language_judge
 
 from paraqd.cli.main import run
-from paraqd.judge_package import GROUP
+from paraqd.judge_package import JUDGE
 from paraqd.operators import apply, registry
 
 # A test does not fail because the machine is busy.
@@ -104,7 +104,7 @@ def site(tmp_path, monkeypatch):
     """
     folder = tmp_path / "site"
     folder.mkdir()
-    elsewhere = {str(entry.dist.locate_file("")) for entry in entry_points(group=GROUP)}
+    elsewhere = {str(entry.dist.locate_file("")) for entry in entry_points(group=JUDGE.group)}
     monkeypatch.setattr(
         "paraqd.scoring.judge.installed.entry_points",
         lambda group: [e for e in entry_points(group=group) if str(e.dist.locate_file("")) not in elsewhere],

@@ -23,6 +23,7 @@ FORMAT = 1
 FACTS_FILE, ONNX_FILE, TOKENIZER_FILE = "paraqd.json", "onnx/model.onnx", "tokenizer.json"
 PACKED_FILE = "onnx/weights.npz"  # the weights of a language model, which are not in its graph
 LANGUAGE_MODEL = "language-model"  # the kind of the model in a judge package
+SOLVABLE_MODEL = "solvable"  # the kind of a model for single questions, and the name of the one that ships
 # version 0.1.0 did not record the kinds; its models output them in this order
 _KINDS_OF_0_1_0 = (
     "number_lost",
@@ -64,7 +65,8 @@ class ModelFolder:
     @property
     def files(self) -> tuple[str, ...]:
         """The names of the files that a scorer loads."""
-        packed = (PACKED_FILE,) if self.kind == LANGUAGE_MODEL else ()
+        is_large = self.kind == LANGUAGE_MODEL or (self.kind == SOLVABLE_MODEL and PACKED_FILE in self.recorded_hashes)
+        packed = (PACKED_FILE,) if is_large else ()
         return (ONNX_FILE, *packed, TOKENIZER_FILE)
 
     @property

@@ -14,7 +14,7 @@ import pytest
 
 from paraqd import Scorer
 from paraqd.integrations.reward import rate_outputs
-from paraqd.judge_package import GROUP
+from paraqd.judge_package import JUDGE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "integrations.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -38,7 +38,7 @@ def test_every_section_has_an_example_that_is_run():
 
 
 def has_judge_package():
-    return bool(entry_points(group=GROUP))
+    return bool(entry_points(group=JUDGE.group))
 
 
 @pytest.fixture

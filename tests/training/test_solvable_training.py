@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import tomllib
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
+import language_judge
 import numpy as np
 import onnx
 import torch
@@ -23,6 +25,7 @@ from paraqd.cli.main import run
 from paraqd.data.datasets import DatasetError
 from paraqd.data.question_texts import KINDS, QuestionText, write_texts
 from paraqd.errors import ModelError
+from paraqd.judge_package import write_judge_package
 from paraqd.training.export import export_model
 from paraqd.training.judge_model import load_judge, make_judge, resize_kinds, save_judge
 from paraqd.training.pair_files import check_manifest
@@ -262,3 +265,60 @@ def test_the_calibration_ignores_how_common_the_classes_are():
 def test_options_for_other_models_are_refused(tmp_path, fails, option):
     line = fails("train", "--recipe", "solvable", "--out", tmp_path / "m", *option)
     assert f"{option[0]} cannot be used with --recipe solvable" in line
+
+
+@pytest.fixture(scope="module")
+def judge_start(tmp_path_factory, word_tokenizer, judge_words):
+    """Return the folder of a language-model judge with random weights, from which training starts."""
+    tokenizer = word_tokenizer(judge_words).backend_tokenizer
+    weights = language_judge.random_weights(tokenizer.get_vocab_size())
+    return language_judge.write_judge(tmp_path_factory.mktemp("lm") / "lm", weights=weights, tokenizer=tokenizer)
+
+
+@pytest.fixture(scope="module")
+def large(recipe, trained, judge_start):
+    """Train the large model on the tokens of the small one."""
+    training = JudgeSettings(epochs=14, learning_rate=1e-3, batch_tokens=512, rounded_share=0.5)
+    whole = replace(recipe, language_judge=replace(recipe.language_judge, start=str(judge_start), training=training))
+    work = trained[1]
+    return train_solvable(whole, work.parent / "large", large=True, work=work, device="cpu"), whole, work
+
+
+def test_the_large_model_checks_questions_without_export(large):
+    facts = large[0].facts
+    assert facts["validation"]["misplaced_words"]["auc"] > 0.9
+    assert facts["export"]["mean"] < 0.02
+    checker = SolvableChecker.load(large[0].folder)
+    rows = questions(40, 3)
+    found = checker.check_texts([row.text for row in rows])
+    assert np.mean([each.solvable == bool(row.label) for each, row in zip(found, rows, strict=True)]) > 0.9
+    one = checker.check(rows[0].text)
+    assert one.score == found[0].score  # other texts do not change a score
+    assert "MPNet" in (large[0].folder / "README.md").read_text("utf-8")
+
+
+def test_a_repeated_training_of_the_large_model_keeps_the_measured_one(large, monkeypatch):
+    done, recipe, work = large
+    names = []
+    monkeypatch.setattr(
+        "paraqd.training.solvable_training.train_texts", lambda *given, stage, **options: names.append(stage)
+    )
+    again = train_solvable(recipe, done.folder, large=True, work=work, device="cpu", overwrite=True)
+    assert names == ["final"]
+    assert again.facts["measured"] == done.facts["measured"]
+
+
+def test_the_large_model_becomes_a_package(large, tmp_path):
+    package = write_judge_package(large[0].folder, tmp_path / "package")
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    assert project["name"] == "paraqd-solvable-lm"
+    assert project["entry-points"]["paraqd.solvable_models"] == {"solvable": "paraqd_solvable_lm:folder"}
+    place = package / "src" / "paraqd_solvable_lm" / "model"
+    assert SolvableChecker.load(place).signature == SolvableChecker.load(large[0].folder).signature
+
+
+def test_a_missing_judge_to_start_from_is_reported_before_the_work(recipe, tmp_path):
+    whole = replace(recipe, language_judge=replace(recipe.language_judge, start=str(tmp_path / "none")))
+    with pytest.raises(TrainingError, match="has no language-model judge to start from"):
+        train_solvable(whole, tmp_path / "model", large=True, work=tmp_path / "work", device="cpu")
+    assert not (tmp_path / "work").exists()

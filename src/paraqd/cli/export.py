@@ -38,7 +38,7 @@ def export(
         bool,
         typer.Option(
             "--as-package",
-            help="Write a trained language-model judge as a package for pip.",
+            help="Write a trained language-model judge, or a large model for single questions, as a package for pip.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -76,12 +76,13 @@ def export(
 
 
 def _write_package(model: str, out: str | None, *, as_json: bool, quiet: bool) -> None:
-    from paraqd.judge_package import PACKAGE, write_judge_package
+    from paraqd.judge_package import package_of, write_judge_package
+    from paraqd.model_folder import read_model_folder
 
     if out is None:
-        raise typer.BadParameter(f"--as-package needs a folder: pass -o {PACKAGE}")
+        raise typer.BadParameter("--as-package needs a folder: pass -o DIR")
     folder = write_judge_package(model, out)
     if as_json:
-        write_json({"folder": str(folder), "package": PACKAGE})
+        write_json({"folder": str(folder), "package": package_of(read_model_folder(model)).name})
     elif not quiet:
         say(f"{folder} is ready: pip install {folder}")

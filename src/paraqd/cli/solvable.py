@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: paraqd solvable questions.csv -o checked.csv"
 
 
+class Size(StrEnum):
+    """The model that checks the questions."""
+
+    small = "small"
+    large = "large"
+
+
 class Only(StrEnum):
     """The verdict of the rows to keep."""
 
@@ -49,6 +56,13 @@ def solvable(
         str,
         typer.Option(metavar="NAME|DIR", help="A model folder that paraqd export wrote, or the model of the package."),
     ] = "solvable",
+    judge: Annotated[
+        Size | None,
+        typer.Option(
+            help="small: the model of the package; large: the model of the package paraqd-solvable-lm. Default: what "
+            "PARAQD_JUDGE names, or large if that package is installed.",
+        ),
+    ] = None,
     overwrite_columns: Annotated[
         bool,
         typer.Option("--overwrite-columns", help="Replace input columns that have the same names as added columns."),
@@ -82,6 +96,7 @@ def solvable(
             source,
             out,
             model=model,
+            judge=judge.value if judge else None,
             threshold=checked_threshold(threshold),
             columns=Columns(question=question_column, id=id_column),
             only=only.value if only else None,

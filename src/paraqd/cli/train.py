@@ -41,7 +41,7 @@ EXAMPLE = "Example: paraqd train pairs.csv --validation other.csv --out models/p
 
 # the panels whose options apply to one kind of model only
 _BI_ENCODERS, _JUDGES = "Bi-encoders (recipe paper)", "Judges (recipes default and solvable)"
-_NOT_SINGLE = ("without", "questions", "generator", "teacher", "judge", "small", "weights_only")  # for pairs only
+_NOT_SINGLE = ("without", "questions", "generator", "teacher", "small", "weights_only")  # for pairs only
 _SIZES = _SMALL, _LARGE = "small", "large"
 
 
@@ -290,7 +290,8 @@ def train(
     if isinstance(loaded, SolvableRecipe):
         del common["generators"]
         common |= {"workers": max(1, workers), "work": work}
-        train_solvable_model(loaded, Path(out), prepare_only=prepare_only, as_json=as_json, quiet=quiet, **common)
+        common |= {"large": is_large, "prepare_only": prepare_only, "as_json": as_json, "quiet": quiet}
+        train_solvable_model(loaded, Path(out), **common)
         return
     if isinstance(loaded, JudgeRecipe):
         common |= {"workers": max(1, workers), "work": work}

@@ -85,6 +85,7 @@ def train_solvable_model(
     recipe: SolvableRecipe,
     out: Path,
     *,
+    large: bool,
     prepare_only: bool,
     as_json: bool,
     quiet: bool,
@@ -94,7 +95,7 @@ def train_solvable_model(
     device: str | None,
     **options: Any,
 ) -> None:
-    """Train the model of ``paraqd solvable``, or only prepare its texts and tokens, and report the result."""
+    """Train a model of ``paraqd solvable``, or only prepare the texts and tokens, and report the result."""
     from paraqd.training.solvable_training import prepare_solvable, train_solvable
     from paraqd.training.work_folder import work_folder
 
@@ -106,6 +107,7 @@ def train_solvable_model(
             done = train_solvable(
                 recipe,
                 out,
+                large=large,
                 work=place,
                 device=device,
                 overwrite=overwrite,
@@ -122,7 +124,8 @@ def train_solvable_model(
         for name, found in done.facts["validation"].items():
             unseen = f" ({done.facts['measured'][name]['auc']:.3f} if held out)" if name in held_out else ""
             say(f"validation, {name}: AUC {found['auc']:.3f}{unseen}")
-        say(f"{done.folder} is trained; to use it, export it: paraqd export {done.folder} -o DIR")
+        use = "" if large else f"; to use it, export it: paraqd export {done.folder} -o DIR"
+        say(f"{done.folder} is trained{use}")
 
 
 def _say_place(folder: Path, done: str, *, as_json: bool, quiet: bool) -> None:

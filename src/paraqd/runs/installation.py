@@ -16,7 +16,7 @@ from typing import Any
 from paraqd.data.datasets import cache_dir
 from paraqd.errors import ModelError, ParaqdError
 from paraqd.extras import EXTRAS
-from paraqd.judge_package import PACKAGE
+from paraqd.judge_package import JUDGE
 from paraqd.progress import Progress, silent
 from paraqd.reading.entities import INSTALL_PIPELINE, has_pipeline
 from paraqd.scoring.judge.installed import installed_judge
@@ -189,15 +189,15 @@ def _models(progress: Progress) -> Iterable[ModelCheck]:
     try:
         judge = installed_judge()
         if judge is not None:
-            loaders[PACKAGE] = lambda: Scorer.load(judge="large")
+            loaders[JUDGE.name] = lambda: Scorer.load(judge="large")
     except ModelError as error:
         wrong = str(error)
     for number, (name, load) in enumerate(loaders.items()):
         progress("checking models", number, len(loaders), name)
         yield _check_model(name, load)
     progress("checking models", len(loaders), len(loaders))
-    if PACKAGE not in loaders:
-        yield ModelCheck(PACKAGE, installed=bool(wrong), problem=wrong)
+    if JUDGE.name not in loaders:
+        yield ModelCheck(JUDGE.name, installed=bool(wrong), problem=wrong)
 
 
 def _check_model(name: str, load: Callable[[], Scorer]) -> ModelCheck:

@@ -13,7 +13,7 @@ from paraqd.data.pair_tables import PairColumns
 from paraqd.data.rows import numbered
 from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table
 from paraqd.data.writers import Schema, output_dialect
-from paraqd.model_folder import is_shipped
+from paraqd.model_folder import SOLVABLE_MODEL, is_shipped
 from paraqd.parameters import named
 from paraqd.runs.column_types import fitted_row, fitted_schema, typed
 from paraqd.runs.engines import OnRows, PieceWorker
@@ -35,7 +35,7 @@ from paraqd.runs.run import (
 from paraqd.runs.score_columns import check_clash
 from paraqd.runs.score_rows import CHUNK, NAMED_ROWS, in_chunks, shown_score
 from paraqd.runs.survey import Inputs, check_cells
-from paraqd.scoring.solvable import SOLVABLE_MODEL, Solvability, SolvableChecker
+from paraqd.scoring.solvable import Solvability, SolvableChecker
 
 # the columns that the check adds, in order
 ADDED: Mapping[str, type] = {
@@ -102,6 +102,7 @@ def solvable_file(
     out: str | Path,
     *,
     model: str | Path = SOLVABLE_MODEL,
+    judge: str | None = None,
     threshold: float | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     only: str | None = None,
@@ -122,6 +123,8 @@ def solvable_file(
         A file, whose extension determines the format, or a folder (a name that ends in ``/``).
     model : str or Path
         The name or folder of a model, as in `SolvableChecker.load`.
+    judge : str, optional
+        ``small`` or ``large``, as in `SolvableChecker.load`.
     threshold : float, optional
         A question is solvable if its score is greater than this threshold (default: the model's threshold).
     columns : Columns
@@ -163,7 +166,7 @@ def solvable_file(
     check_threads(threads, options)
     if not is_shipped(model):
         model = Path(model).expanduser().absolute()  # workers may have another current folder
-    checker = SolvableChecker.load(model, threshold=threshold, threads=threads)
+    checker = SolvableChecker.load(model, judge=judge, threshold=threshold, threads=threads)
     names: dict[str, str] = {}
 
     def check(table: Table) -> None:
@@ -192,6 +195,7 @@ def solvable_file(
         schema=None if output.folder is None else schema,
         only=only,
         model=str(model),
+        judge=judge,
         threshold=checker.threshold,
         identity=checker.signature,
         loaded=checker,
@@ -244,6 +248,7 @@ class SolvableJob:
     schema: Schema | None
     only: str | None
     model: str
+    judge: str | None
     threshold: float
     identity: str
     parts: Parts = NO_PARTS
@@ -254,7 +259,9 @@ class SolvableJob:
 
     def worker(self, *, threads: int | None = None) -> SolvableWorker:
         """Return a worker, and load the model if this process has not loaded it yet."""
-        checker = self.loaded or SolvableChecker.load(self.model, threshold=self.threshold, threads=threads)
+        checker = self.loaded or SolvableChecker.load(
+            self.model, judge=self.judge, threshold=self.threshold, threads=threads
+        )
         return SolvableWorker(self, checker)
 
     def wanted(self, record: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paraqd.errors import ModelError
-from paraqd.judge_package import PACKAGE
+from paraqd.judge_package import JUDGE
 from paraqd.model_folder import DEFAULT_MODEL, FACTS_FILE, ModelFolder
 from paraqd.parameters import named
 from paraqd.scoring.fusion import Fusion, checked_number
@@ -133,7 +133,7 @@ def load_second_opinion(
             return None
         raise ModelError(
             f"the installed language-model judge belongs to the model {facts['model']}, not to {model.name}@{digest}: "
-            f"install the version of {PACKAGE} that belongs to this version of paraqd, or pass "
+            f"install the version of {JUDGE.name} that belongs to this version of paraqd, or pass "
             f"{named('judge', 'small')}"
         )
     hashes = larger.verified_hashes()

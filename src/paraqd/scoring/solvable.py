@@ -10,19 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.errors import ArgumentError, ModelError
-from paraqd.model_folder import ModelFolder, read_model_folder
+from paraqd.judge_package import SOLVABLE
+from paraqd.model_folder import PACKED_FILE, SOLVABLE_MODEL, ModelFolder, read_model_folder
+from paraqd.parameters import named
 from paraqd.progress import Progress, silent
 from paraqd.scoring.evidence.finding import as_sentence
 from paraqd.scoring.judge.finding import merged_spans, quote_all
+from paraqd.scoring.judge.installed import installed_model, required_model
+from paraqd.scoring.judge.language_model import LanguageTextModel
 from paraqd.scoring.judge.pair_tokens import replace_surrogates
 from paraqd.scoring.judge.single_text import SingleTextJudge, TextJudgement
 from paraqd.scoring.markup import PlainText, remove_markup
+from paraqd.scoring.second_opinion import default_judge
 from paraqd.scoring.signature import signature
 from paraqd.scoring.text_warnings import single_text_warnings
 from paraqd.scoring.verdict import Span, score_of_log_odds, threshold_of
 from paraqd.text_check import text_problem
 
-SOLVABLE_MODEL = "solvable"
+SMALL, LARGE = SIZES = ("small", "large")  # the models to choose from
 _CHUNK = 256  # texts that are judged together
 
 
@@ -152,14 +157,23 @@ class SolvableChecker:
 
     @classmethod
     def load(
-        cls, model: str | Path = SOLVABLE_MODEL, *, threshold: float | None = None, threads: int | None = None
+        cls,
+        model: str | Path = SOLVABLE_MODEL,
+        *,
+        judge: str | None = None,
+        threshold: float | None = None,
+        threads: int | None = None,
     ) -> SolvableChecker:
-        """Load the model that ships with the package, or another model.
+        """Load the large model if its package is installed, the small model of this package, or another model.
 
         Parameters
         ----------
         model : str or Path
-            The name of a shipped model, or a folder that ``paraqd export`` wrote.
+            ``solvable``, or the folder of another model.
+        judge : {"small", "large"}, optional
+            The model of this package, or that of the package ``paraqd-solvable-lm``. The default is what the
+            environment variable ``PARAQD_JUDGE`` names. If it is not set or names a cascade, the default is ``large``
+            if the package is installed.
         threshold : float, optional
             The score above which a question is solvable (default: the model's own threshold).
         threads : int, optional
@@ -168,14 +182,14 @@ class SolvableChecker:
         Raises
         ------
         ModelError
-            If the folder does not contain a model that this version can use.
+            If the folder does not contain a model that this version can use, or if the package is not installed.
         ArgumentError
-            If the threshold is not a number from -1 to 1.
+            If the threshold is not a number from -1 to 1, or if ``judge`` is passed for a model in a folder.
 
         """
         if threads is not None and threads < 1:
             raise ModelError(f"{threads} is not a valid number of threads: pass 1 or more")
-        folder = read_model_folder(model)
+        folder = _folder_of(model, judge)
         if folder.kind != SOLVABLE_MODEL:
             raise ModelError(
                 f"{folder.path} does not hold a model for single questions: pass {SOLVABLE_MODEL}, or a model that "
@@ -183,8 +197,9 @@ class SolvableChecker:
             )
         kinds, calibration = _known_kinds(folder), _calibration(folder)
         hashes = folder.verified_hashes()
+        kind = LanguageTextModel if PACKED_FILE in folder.files else SingleTextJudge
         return cls(
-            SingleTextJudge(folder.path, kinds=len(kinds), threads=threads, hashes=hashes),
+            kind(folder.path, kinds=len(kinds), threads=threads, hashes=hashes),
             name=folder.name,
             digest=folder.hash8(hashes),
             kinds=kinds,
@@ -252,6 +267,23 @@ class SolvableChecker:
         spans = () if kind is QuestionFault.QUESTION_MISSING else merged_spans(plain.text, judgement.places)
         where = f": {quote_all(plain.text, spans)}" if spans else ""
         return QuestionEvidence(kind, plain.original_spans(spans), as_sentence(f"{_MESSAGES[kind]}{where}"))
+
+
+def _folder_of(model: str | Path, judge: str | None) -> ModelFolder:
+    """Return the folder of the model that is wanted."""
+    if model != SOLVABLE_MODEL:
+        if judge is not None:
+            raise ArgumentError(
+                f"{named('judge', judge)} chooses between paraqd's own models: leave it out for {model}"
+            )
+        return read_model_folder(model)
+    if judge not in (None, *SIZES):
+        raise ArgumentError(f"unknown judge {judge!r}: choose {' or '.join(SIZES)}")
+    wanted = judge or default_judge()
+    if wanted == LARGE:
+        return required_model(SOLVABLE)
+    installed = None if wanted == SMALL else installed_model(SOLVABLE)
+    return installed or read_model_folder(SOLVABLE_MODEL)
 
 
 def _known_kinds(folder: ModelFolder) -> tuple[QuestionFault, ...]:

@@ -14,13 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.errors import ModelError
-from paraqd.model_folder import FACTS_FILE, ONNX_FILE, TOKENIZER_FILE, read_model_folder, write_facts
+from paraqd.model_folder import (
+    FACTS_FILE,
+    ONNX_FILE,
+    SOLVABLE_MODEL,
+    TOKENIZER_FILE,
+    read_model_folder,
+    write_facts,
+)
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.judge.single_text import SingleTextJudge
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.scoring.scorer import Scorer
-from paraqd.scoring.solvable import SOLVABLE_MODEL, Solvability, SolvableChecker
+from paraqd.scoring.solvable import Solvability, SolvableChecker
 from paraqd.scoring.verdict import Verdict
 from paraqd.text_check import is_blank
 from paraqd.training.input_ranges import observed_ranges, trained_ranges

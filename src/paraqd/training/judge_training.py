@@ -182,9 +182,14 @@ class _Step:
 
     def start_rounding(self) -> None:
         """Round weights and inputs in all later steps."""
+        import torch
+
         start_rounding(self.judge)
         self.captured.clear()
         self.memory = None  # a new graph must not use the memory pool of deleted graphs
+        if self.on_gpu and not self.captures:
+            torch.compiler.reset()  # otherwise, torch may go on with the compiled layers that do not round
+            self.judge.compile_layers()
 
     def save(self, folder: Path, done: int) -> None:
         """Write a checkpoint atomically."""

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.judge_package import KIND
-from paraqd.model_folder import TOKENIZER_FILE
+from paraqd.model_folder import LANGUAGE_MODEL, TOKENIZER_FILE
 from paraqd.progress import Progress, silent
 from paraqd.scoring.judge.language_model import LanguageModel
 from paraqd.training.cascade_fitting import SmallScorer, fit_cascade
@@ -107,7 +106,7 @@ def finish_language_judge(
     weights = prepared.folder / "weights"
     facts: dict[str, Any] = {
         "name": folder.name,
-        "kind": KIND,
+        "kind": LANGUAGE_MODEL,
         "kinds": list(KINDS),
         **training_facts(recipe, training_parts(recipe, prepared)),
         "cascade": {"model": scorer.name, **fitted["cascade"]},

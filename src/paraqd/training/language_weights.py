@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from paraqd.files import sha256_of
 from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.runtime import load_pretrained
-from paraqd.judge_package import PACKAGE
+from paraqd.judge_package import JUDGE
 from paraqd.model_folder import ONNX_FILE, PACKED_FILE, TOKENIZER_FILE
 from paraqd.scoring.judge.installed import required_judge
 from paraqd.training.exported_language import exported_language_judge
@@ -68,7 +68,7 @@ def _folder_of(model: str, local: bool) -> Path:
 
 def start_folder(start: str) -> Path:
     """Return the folder of the judge from which training starts. ``start`` is its path or the judge package's name."""
-    return required_judge().path if start == PACKAGE and not Path(start).is_dir() else Path(start)
+    return required_judge().path if start == JUDGE.name and not Path(start).is_dir() else Path(start)
 
 
 def source_files(model: str, start: str) -> list[Path]:

@@ -81,11 +81,14 @@ def solvable_card(facts: Mapping[str, Any]) -> str:
     """Return the model card for a model that tells whether a question is solvable."""
     held_out = facts["held_out_families"]
     left_out = facts.get("left_out_families")
+    export = facts.get("export")  # only the large model is written in another form than it was trained in
+    reader = "A language model, MPNet," if export else "An encoder with six layers"
+    base = facts["base"] if export else facts["encoder"]
     lines = [
-        *_front_matter(facts, base=facts["encoder"], library="paraqd", task="text-classification"),
+        *_front_matter(facts, base=base, library="paraqd", task="text-classification"),
         "This model tells whether a math word problem has all that a solver needs: a question, all numbers and facts,"
         " no reference to something unknown, and words that make sense. It returns a score from -1 to 1 and evidence. A"
-        " score above 0.5 means that the question is solvable. An encoder with six layers reads the text and predicts"
+        f" score above 0.5 means that the question is solvable. {reader} reads the text and predicts"
         " whether the question is solvable, the kind of fault and the words at fault. The model was trained with"
         " paraqd.",
         *(["", f"It was trained without the families {' and '.join(left_out)}, to measure them."] if left_out else []),

