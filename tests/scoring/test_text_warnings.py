@@ -2,7 +2,7 @@
 
 import pytest
 
-from paraqd.scoring.text_warnings import single_text_warnings, text_warnings
+from paraqd.scoring.text_warnings import text_warnings
 
 SHORT = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
 LONG = "Tom walks on. " * 65 + SHORT
@@ -16,5 +16,5 @@ def test_a_text_of_more_than_two_hundred_words_is_warned_about(pair):
 
 def test_texts_of_an_ordinary_length_are_not():
     fitting = " ".join(LONG.split()[-200:])
-    assert text_warnings(SHORT, fitting) == single_text_warnings(fitting) == ()
-    assert single_text_warnings("word " + fitting) != ()
+    assert text_warnings(SHORT, fitting) == ()
+    assert text_warnings(SHORT, "word " + fitting) != ()

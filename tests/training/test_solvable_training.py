@@ -255,7 +255,6 @@ def test_the_calibration_ignores_how_common_the_classes_are():
         ("--without", "f3"),
         ("--teacher", "x"),
         ("--questions", "5"),
-        ("--judge", "large"),
         ("--generator", "f9=x"),
         ("--small", "x"),
         ("--weights-only",),

@@ -23,7 +23,7 @@ def text_warnings(question: str, paraphrase: str) -> tuple[str, ...]:
         found.append(
             f"The {which} not seem to be in English. The scorer was made for English, so the score may be wrong."
         )
-    found += _length_warnings("scorer", question, paraphrase)
+    found += _length_warnings(question, paraphrase)
     if remark := assistant_remark(question, paraphrase):
         found.append(f'The paraphrase seems to contain a remark by an assistant: "{remark}".')
     return tuple(found)
@@ -36,14 +36,14 @@ def single_text_warnings(text: str) -> tuple[str, ...]:
     ('The text does not seem to be in English. The model was made for English, so the score may be wrong.',)
     """
     foreign = "The text does not seem to be in English. The model was made for English, so the score may be wrong."
-    return (*((foreign,) if is_foreign(text) else ()), *_length_warnings("model", text))
+    return (foreign,) if is_foreign(text) else ()
 
 
-def _length_warnings(what: str, *texts: str) -> tuple[str, ...]:
+def _length_warnings(*texts: str) -> tuple[str, ...]:
     longest = max(len(text.split()) for text in texts)
     if longest <= _LONG:
         return ()
     return (
-        f"A text has {longest} words. The {what} was made for single problems of up to {_LONG} words, so the score "
+        f"A text has {longest} words. The scorer was made for single problems of up to {_LONG} words, so the score "
         "may be wrong.",
     )
