@@ -102,6 +102,7 @@ def solvable_card(facts: Mapping[str, Any]) -> str:
         f"Recipe `{facts['recipe']}`.",
         "",
         *_stages(facts),
+        *_export(facts),
         "",
         "## Validation",
         "The validation questions and their near twins are not in the training data. Each figure is the AUC of the"
@@ -248,6 +249,7 @@ def _front_matter(facts: Mapping[str, Any], *, base: str, library: str, task: st
 def _stages(facts: Mapping[str, Any]) -> list[str]:
     """Return one line for each stage of a judge's training."""
     lines = []
+    bits = "4" if "export" in facts else "seven"
     for number, stage in enumerate(facts["stages"], start=1):
         first = facts.get("start") or f"the encoder {facts['encoder']}"
         width = f", {stage['inner']} inner units in each layer" if stage.get("inner") else ""
@@ -255,9 +257,20 @@ def _stages(facts: Mapping[str, Any]) -> list[str]:
             f"- Stage {number}, starting from {first if number == 1 else 'the previous stage'}: {stage['epochs']}"
             f" epochs, learning rate {stage['learning_rate']:g}, {stage['batch_tokens']:,} tokens per batch, seed"
             f" {stage['seed']}{width}. In the last {stage['rounded_share']:.0%} of the steps, weights are rounded to"
-            " seven bits and the inputs of layers to eight bits."
+            f" {bits} bits and the inputs of layers to eight bits."
         )
     return lines
+
+
+def _export(facts: Mapping[str, Any]) -> list[str]:
+    """Return a line on how far a model differs from the trained one, if it is written in another form."""
+    found = facts.get("export")
+    if not found:
+        return []
+    return [
+        f"- On {found['pairs']} validation texts, the model's probability differs from the trained one's by"
+        f" {found['mean']:.4f} on average and by {found['most']:.3f} at most."
+    ]
 
 
 def _teachers(facts: Mapping[str, Any]) -> list[str]:
