@@ -1,10 +1,11 @@
-"""Print the tables on the model that tells whether a question is solvable.
+"""Print the tables on the models that tell whether a question is solvable.
 
-    python bench/solvable_tables.py WORK [--model FOLDER] [--measured FOLDER] [--data-dir DATA]
+    python bench/solvable_tables.py WORK [--model FOLDER] [--measured FILE] [--data-dir DATA]
 
 The validation texts are made in the folder ``WORK``, unless ``paraqd train --recipe solvable --work WORK`` has made
-them. Without ``--model``, the model of the package is measured. ``--measured`` names a model that was trained without
-the held-out families: the export of the folder ``measured`` in the work folder.
+them. Without ``--model``, the small model and the large one are measured. ``--measured`` adds the answers of a model
+that was trained without the held-out families; training writes them to ``measured.npz`` in the work folder (the large
+model to ``language/measured.npz``).
 
 ``python bench/solvable_tables.py --long`` prints another table, about long texts: sentences of other problems are put
 in front of the last sentence of each test question.
@@ -19,6 +20,7 @@ import argparse
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +31,12 @@ from paraqd.data.question_texts import FAMILIES, KINDS, QuestionText, read_texts
 from paraqd.evaluation.metrics import evaluate
 from paraqd.operators import Resources, derive_rng, get
 from paraqd.operators.sentences.decoration import listed_phrases
+from paraqd.scoring.solvable import SIZES
 from paraqd.training.recipes import load_recipe
 from paraqd.training.recipes.solvable import SolvableRecipe
 from paraqd.training.solvable_corpus import make_question_texts
 
-MODEL, MEASURED, FORM = "model", "without the two families", "form only"
+MEASURED, FORM = "without the two families", "form only"
 _MEETS_ALL = 2.5  # the baseline accepts a text if all three conditions hold
 # sentences that no operator writes
 _IN_FRONT = ("My cousin sent me this one.", "This is from last year's paper.", "The bus was late again today.")
@@ -152,8 +155,15 @@ def change_table(
     return lines
 
 
+def checkers_of(model: str | None) -> dict[str, SolvableChecker]:
+    """Return the models to measure: the model in a folder, or by default the small model and the large one."""
+    if model is not None:
+        return {"model": SolvableChecker.load(model)}
+    return {f"{size} model": SolvableChecker.load(judge=size) for size in SIZES}
+
+
 def tables(
-    work: Path, *, model: str = "solvable", measured: str | None = None, data_dir: str | Path | None = None
+    work: Path, *, model: str | None = None, measured: Path | None = None, data_dir: str | Path | None = None
 ) -> str:
     """Return all tables."""
     recipe = load_recipe("solvable")
@@ -162,15 +172,16 @@ def tables(
     sets = {name: list(read_texts(path)) for name, path in files.validation.items()}
     every = [text for texts in sets.values() for text in texts]
     test = written_questions("solvable_test", data_dir)
-    checkers = {MODEL: SolvableChecker.load(model)}
-    if measured:
-        checkers[MEASURED] = SolvableChecker.load(measured)
+    checkers = checkers_of(model)
     form = {name: np.array([form_score(text.text) for text in texts]) - _MEETS_ALL for name, texts in sets.items()}
     scores = {FORM: form}
     answers = {FORM: np.array([form_score(text.text) for text in test]) - _MEETS_ALL}
     for name, checker in checkers.items():
         scores[name] = {each: model_scores(checker, texts) for each, texts in sets.items()}
         answers[name] = model_scores(checker, test)
+    if measured:
+        with np.load(measured, allow_pickle=False) as stored:
+            scores[MEASURED] = {name: stored[name].astype(np.float64) for name in sets}
     joined = {shown: np.concatenate([found[name] for name in sets]) for shown, found in scores.items()}
     held_out = recipe.data.held_out_families if measured else ()
     changes = harmless_changes(recipe.data.harmless_operators)
@@ -182,8 +193,14 @@ def tables(
             *set_table(sets, scores),
             f"\n## {len(test)} test questions that a language model wrote one by one",
             *figures_on_test(test, answers),
-            "\n## The test questions after a harmless change",
-            *change_table(test, changes, lambda texts: model_scores(checkers[MODEL], texts)),
+            *(
+                line
+                for name, checker in checkers.items()
+                for line in (
+                    f"\n## The test questions after a harmless change, {name}",
+                    *change_table(test, changes, partial(model_scores, checker)),
+                )
+            ),
             *(f"\n{name}: {checker.signature}" for name, checker in checkers.items()),
         ]
     )
@@ -203,9 +220,8 @@ def lengthened(text: str, others: Sequence[str], words: int) -> str:
     return " ".join([*start, last])
 
 
-def long_table(model: str = "solvable", data_dir: Path | None = None) -> list[str]:
+def long_table(checker: SolvableChecker, data_dir: Path | None = None) -> list[str]:
     """Return a table about test questions that sentences of other problems make longer."""
-    checker = SolvableChecker.load(model)
     parts = sorted({_sentences(each.text)[0] for each in written_questions("solvable", data_dir)})
     others = [part for part in parts if part.endswith(".") and part[0].isupper() and len(part) > 40]
     texts = [text for text in written_questions("solvable_test", data_dir) if len(_sentences(text.text)) > 1]
@@ -237,13 +253,14 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path, nargs="?")
-    parser.add_argument("--model", default="solvable")
-    parser.add_argument("--measured")
+    parser.add_argument("--model")
+    parser.add_argument("--measured", type=Path)
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--long", action="store_true", help="print the table about long texts")
     given = parser.parse_args()
     if given.long:
-        print("\n".join(long_table(given.model, given.data_dir)))
+        for name, checker in checkers_of(given.model).items():
+            print("\n".join([f"## {name}", *long_table(checker, given.data_dir)]))
     elif given.work is None:
         parser.error("pass WORK or --long")
     else:

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import solvable_tables
 
 from paraqd.data.question_texts import FAMILIES, QuestionText, write_texts
+from paraqd.model_folder import find_model_folder
 from paraqd.training.pair_files import check_manifest
 from paraqd.training.recipes import load_recipe
 from paraqd.training.solvable_corpus import set_files, text_settings
@@ -70,13 +71,17 @@ def test_all_tables(tmp_path):
     for path in set_files(tmp_path / "texts", data).validation.values():
         write_texts(texts(), path)
     made = solvable_tables.tables(tmp_path)
-    assert made.count("\n## ") == 3 and "| family | broken texts | form only | model |" in made
+    assert made.count("\n## ") == 4 and "| family | broken texts | form only | small model | large model |" in made
     test = made.partition("## 300 test questions")[2]
-    auc = float(next(line for line in test.splitlines() if line.startswith("| AUC")).split("|")[-2])
-    assert 0.88 < auc < 0.94  # the model of the package
+    small, large = (
+        float(cell) for cell in next(line for line in test.splitlines() if line.startswith("| AUC")).split("|")[-3:-1]
+    )
+    assert 0.88 < small < 0.94 < large < 0.98
     for operator in data.harmless_operators:
         assert f"\n| {operator} | " in test
-    with_two = solvable_tables.tables(tmp_path, measured="solvable")
+    np.savez(tmp_path / "measured.npz", **{name: np.zeros(6) for name in data.validation})
+    model = str(find_model_folder("solvable"))
+    with_two = solvable_tables.tables(tmp_path, model=model, measured=tmp_path / "measured.npz")
     assert "| form only | model | without the two families |" in with_two and "| vague_numbers (held out) |" in with_two
 
 

@@ -37,6 +37,9 @@ FOUR_STATEMENTS = "Ann has 2 pens. She buys 3 pens. She finds 4 pens. She gets 5
         (split_condition, "If the product of 2 integers is negative, at most how many are negative?"),
         (split_condition, "If a stick is marked in 3 places, you have to find how many parts there are."),
         (split_condition, "How many pens are left if Ann takes 5?"),
+        (split_condition, "If the radius of a circle is doubled, the new area is how many times the old area?"),
+        (split_condition, "If a car needs 2 hours for 100 km, a trip of 300 km takes how many hours?"),
+        (split_condition, "If the side of a square is doubled the area is how many times the old area?"),
     ],
 )
 def test_a_frame_that_might_change_the_meaning_is_not_used(frame, text):

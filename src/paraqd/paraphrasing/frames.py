@@ -79,14 +79,14 @@ _STRAIGHT = re.compile(
     re.I | re.S,
 )
 _CONDITION = re.compile(
-    r"if ([^.?;:]{8,}?)(?:, then|,| then)? ((?:in how many|by what|at what|in what|approximately how|how many|"
+    r"if ([^.?;:]{8,}?)(, then|,| then)? ((?:in how many|by what|at what|in what|approximately how|how many|"
     r"how much|how long|what is|what was|what will|find|calculate)\b[^.?;:]*[.?]?)$",
     re.I,
 )
 # words that belong to the question, not to the condition before it: *at most how many*, *you have to find*
 _LOOSE_END = re.compile(
     r"\b(?:at most|at least|about|approximately|exactly|roughly|out|to|you|we|by|in|at|for|of|know|tell me|please|can|"
-    r"find|determine|calculate|asked|need|and|or)$|, [^,]{0,12}$",
+    r"find|determine|calculate|asked|need|and|or|is|are|was|were|be|becomes?|equals?|takes?|has|have)$|, [^,]{0,12}$",
     re.I,
 )
 _OPEN_ENDED = re.compile(r"\bthen (?:the|an?) [a-z]+ is\W*$", re.I)  # *then the triangle is*: of which kind?
@@ -214,15 +214,17 @@ def split_condition(problem: Problem, rng: random.Random) -> str | None:
     match = None if last is None else _CONDITION.fullmatch(" ".join(last.text.split()))
     if last is None or match is None or re.search(r"\b(?:if|when|were|would|had|then|and what)\b", match[1], re.I):
         return None
+    condition, mark, question = match.groups()
     if (
-        _LOOSE_END.search(match[1])
-        or re.search(r"\b(?:if|when|given)\b", match[2], re.I)
-        or re.search(r"\b(?:how|what|which)\b", match[1], re.I)
+        _LOOSE_END.search(condition)
+        or ("," in condition and not mark)  # the condition ends there, and the question begins: *…, Tom has how many*
+        or re.search(r"\b(?:if|when|given)\b", question, re.I)
+        or re.search(r"\b(?:how|what|which)\b", condition, re.I)
     ):
         return None
     opening = rng.choice(("Suppose that", "Assume that", "Let us say that", "We know that"))
-    asked = match[2][0].upper() + match[2][1:]
-    return _cased(problem, f"{problem.text[: last.start]}{opening} {match[1]}. {asked}")
+    asked = question[0].upper() + question[1:]
+    return _cased(problem, f"{problem.text[: last.start]}{opening} {condition}. {asked}")
 
 
 def completed(problem: Problem, rng: random.Random) -> str | None:
