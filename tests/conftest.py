@@ -110,11 +110,11 @@ def site(tmp_path, monkeypatch):
         lambda group: [e for e in entry_points(group=group) if str(e.dist.locate_file("")) not in elsewhere],
     )
     monkeypatch.delenv("PARAQD_JUDGE", raising=False)
-    for name in [name for name in sys.modules if name.startswith("paraqd_judge")]:
+    for name in [name for name in sys.modules if name.startswith(("paraqd_judge", "paraqd_solvable"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(str(folder))
     yield folder
-    for name in [name for name in sys.modules if name.startswith("paraqd_judge")]:
+    for name in [name for name in sys.modules if name.startswith(("paraqd_judge", "paraqd_solvable"))]:
         del sys.modules[name]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paraqd import Scorer
+from paraqd import QuestionFault, Scorer
 from paraqd.model_folder import TOKENIZER_FILE, write_facts
 from paraqd.scoring.verdict import EvidenceKind
 
@@ -115,8 +115,23 @@ def write_judge(folder, *, weights=None, tokenizer=None, facts=None):
     return folder
 
 
-def install_judge(site, model, *, package="paraqd-judge-lm", code=None):
-    """Install a judge package that contains a copy of a model folder in a folder of packages, as pip would."""
+def write_question_model(folder, calibration=(0.5, 0.1)):
+    """Write the model folder of a large model for single questions."""
+    tokenizer = make_tokenizer()
+    weights = random_weights(tokenizer.get_vocab_size(), seed=4)
+    weights |= {f"kinds.{part}": weights[f"kinds.{part}"][: len(QuestionFault)] for part in ("weight", "bias")}
+    scale, offset = calibration
+    facts = {
+        "name": "tiny-solvable",
+        "kind": "solvable",
+        "kinds": [kind.value for kind in QuestionFault],
+        "calibration": {"scale": scale, "offset": offset},
+    }
+    return write_judge(folder, weights=weights, tokenizer=tokenizer, facts=facts)
+
+
+def install_judge(site, model, *, package="paraqd-judge-lm", group="paraqd.judges", code=None):
+    """Install a package that contains a copy of a model folder in a folder of packages, as pip would."""
     module = package.replace("-", "_")
     root, info = Path(site) / module, Path(site) / f"{module}-0.dist-info"
     root.mkdir(parents=True)
@@ -125,5 +140,5 @@ def install_judge(site, model, *, package="paraqd-judge-lm", code=None):
     text = 'from pathlib import Path\n\n\ndef folder():\n    return Path(__file__).parent / "model"\n'
     (root / "__init__.py").write_text(code or text)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 0\n")
-    (info / "entry_points.txt").write_text(f"[paraqd.judges]\nlanguage-model = {module}:folder\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\nmodel = {module}:folder\n")
     return root / "model"

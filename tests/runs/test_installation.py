@@ -29,7 +29,7 @@ def test_all_is_well_here():
     found = check_installation()
     assert found.problems == ()
     names = {model.name: model for model in found.models}
-    assert {"default", "reading", "paraqd-judge-lm"} == set(names)
+    assert {"default", "reading", "solvable", "paraqd-judge-lm", "paraqd-solvable-lm"} == set(names)
     assert names["default"].valid_score > 0.5 > names["default"].invalid_score
     assert {"numpy", "onnxruntime"} <= {package.name for package in found.packages}
     assert found.cores >= 1 and found.python and found.folders["cache"]
@@ -72,13 +72,13 @@ def test_a_damaged_model_is_a_fault(monkeypatch, tmp_path):
     found = check_installation()
     [problem] = found.problems
     assert problem.startswith("model default:") and "has changed since the model was written" in problem
-    assert [model.installed for model in found.models] == [True, True, False]  # the judge is not installed
+    assert {model.name: model.installed for model in found.models}["paraqd-judge-lm"] is False
 
 
 def test_a_model_that_judges_wrongly_is_a_fault(monkeypatch):
     monkeypatch.setattr(installation, "INVALID", VALID)
     found = check_installation()
-    assert found.problems and all("wrong verdict on a known pair" in line for line in found.problems)
+    assert found.problems and all("wrong verdict on a known text" in line for line in found.problems)
 
 
 def test_settings_that_cannot_be_used(monkeypatch, tmp_path):

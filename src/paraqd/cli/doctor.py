@@ -95,10 +95,11 @@ def _title(text: str) -> None:
 
 
 def _model_text(model: ModelCheck) -> str:
-    from paraqd.runs.installation import JUDGE_PURPOSE
+    from paraqd.runs.installation import LARGE_PURPOSES
 
     if not model.installed:
-        return f"not installed; adds {JUDGE_PURPOSE}: pip install {model.name} (in a clone, models/{model.name})"
+        adds = LARGE_PURPOSES[model.name]
+        return f"not installed; adds {adds}: pip install {model.name} (in a clone, models/{model.name})"
     if model.valid_score is None or model.invalid_score is None:
         return model.problem
-    return f"a valid pair scores {model.valid_score:.2f}, an invalid one {model.invalid_score:.2f}"
+    return f"a good text scores {model.valid_score:.2f}, a bad one {model.invalid_score:.2f}"

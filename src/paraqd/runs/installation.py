@@ -16,12 +16,14 @@ from typing import Any
 from paraqd.data.datasets import cache_dir
 from paraqd.errors import ModelError, ParaqdError
 from paraqd.extras import EXTRAS
-from paraqd.judge_package import JUDGE
+from paraqd.judge_package import JUDGE, SOLVABLE
+from paraqd.model_folder import ModelFolder
 from paraqd.progress import Progress, silent
 from paraqd.reading.entities import INSTALL_PIPELINE, has_pipeline
-from paraqd.scoring.judge.installed import installed_judge
+from paraqd.scoring.judge.installed import installed_judge, installed_model
 from paraqd.scoring.scorer import Scorer
 from paraqd.scoring.second_opinion import default_judge
+from paraqd.scoring.solvable import SolvableChecker
 from paraqd.version import __version__
 
 # what each extra adds
@@ -41,11 +43,17 @@ PURPOSES = {
     "deepeval": "the metric for deepeval",
     "trl": "rewards in TRL's trainers",
 }
-JUDGE_PURPOSE = "a second, larger judge for pairs that are hard to judge"
+# what each large model adds
+LARGE_PURPOSES = {
+    JUDGE.name: "a second, larger judge for pairs that are hard to judge",
+    SOLVABLE.name: "a larger model for paraqd solvable",
+}
 # a pair that every model finds valid, and the same pair with another number
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
 VALID = "Tom has 5 pens. He buys 3 more pens. How many pens does he have now?"
 INVALID = "Tom has 6 pens. He buys 3 more pens. How many pens does he have now?"
+INCOMPLETE = "Tom has 5 pens and buys 3 more."  # a question that every model for single questions finds unsolvable
+Loader = Callable[[], Scorer | SolvableChecker]
 _PIPELINE = "an English spaCy pipeline"
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*>=\s*([0-9.]+)")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)")
@@ -77,7 +85,7 @@ class Extra:
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """A model: if it is installed, its signature, its scores of a valid and an invalid pair, and what is wrong."""
+    """A model: if it is installed, its signature, its scores of a good and a bad text, and what is wrong."""
 
     name: str
     installed: bool
@@ -180,40 +188,51 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _models(progress: Progress) -> Iterable[ModelCheck]:
-    """Yield the result for each model that ships with the package, and for the language-model judge."""
-    loaders: dict[str, Callable[[], Scorer]] = {
+    """Yield the result for each model that ships with the package, and for each large model."""
+    loaders: dict[str, Loader] = {
         "default": lambda: Scorer.load(judge="small"),
         "reading": lambda: Scorer.load("reading"),
+        "solvable": lambda: SolvableChecker.load(judge="small"),
     }
-    wrong = ""
-    try:
-        judge = installed_judge()
-        if judge is not None:
-            loaders[JUDGE.name] = lambda: Scorer.load(judge="large")
-    except ModelError as error:
-        wrong = str(error)
+    large: dict[str, tuple[Callable[[], ModelFolder | None], Loader]] = {
+        JUDGE.name: (installed_judge, lambda: Scorer.load(judge="large")),
+        SOLVABLE.name: (lambda: installed_model(SOLVABLE), lambda: SolvableChecker.load(judge="large")),
+    }
+    missing = []
+    for name, (find, load) in large.items():
+        try:
+            if find() is not None:
+                loaders[name] = load
+            else:
+                missing.append(ModelCheck(name, installed=False))
+        except ModelError as error:
+            missing.append(ModelCheck(name, installed=True, problem=str(error)))
     for number, (name, load) in enumerate(loaders.items()):
         progress("checking models", number, len(loaders), name)
         yield _check_model(name, load)
     progress("checking models", len(loaders), len(loaders))
-    if JUDGE.name not in loaders:
-        yield ModelCheck(JUDGE.name, installed=bool(wrong), problem=wrong)
+    yield from missing
 
 
-def _check_model(name: str, load: Callable[[], Scorer]) -> ModelCheck:
-    """Load a model, and score a valid and an invalid pair."""
+def _check_model(name: str, load: Loader) -> ModelCheck:
+    """Load a model, and let it judge a valid and an invalid pair, or a complete question and a part of it."""
     try:
-        scorer = load()
-        good, bad = scorer.score_pairs([(QUESTION, VALID), (QUESTION, INVALID)])
+        model = load()
+        if isinstance(model, Scorer):
+            good, bad = (
+                (each.score, each.valid) for each in model.score_pairs([(QUESTION, VALID), (QUESTION, INVALID)])
+            )
+        else:
+            good, bad = ((each.score, each.solvable) for each in model.check_texts([QUESTION, INCOMPLETE]))
     except ParaqdError as error:
         return ModelCheck(name, installed=True, problem=str(error))
     except Exception as error:  # a damaged file or library can raise anything
         why = (str(error).splitlines() or [""])[0]
         return ModelCheck(name, installed=True, problem=f"cannot be used ({type(error).__name__}: {why})")
     problem = ""
-    if not good.valid or bad.valid:
-        problem = "gives a wrong verdict on a known pair: install the model again"
-    return ModelCheck(name, True, scorer.signature, round(good.score, 6), round(bad.score, 6), problem)
+    if not good[1] or bad[1]:
+        problem = "gives a wrong verdict on a known text: install the model again"
+    return ModelCheck(name, True, model.signature, round(good[0], 6), round(bad[0], 6), problem)
 
 
 def _folders() -> dict[str, str]:
