@@ -70,7 +70,7 @@ def paraphrase(
         typer.Option(help="mmr: weigh the score and the distances; pareto: choose from the Pareto front of the three."),
     ] = Choice.mmr,
     repair: Annotated[
-        bool, typer.Option("--repair/--no-repair", help="Mend candidates that have one fault with a name.")
+        bool, typer.Option("--repair/--no-repair", help="Try to mend invalid candidates with exactly one fault.")
     ] = True,
     gate: Annotated[bool, typer.Option("--gate/--no-gate", help="Write only paraphrases that pass the scorer.")] = True,
     search: Annotated[
@@ -86,7 +86,8 @@ def paraphrase(
         float, typer.Option(help="The largest share of words that two paraphrases of a question may have in common.")
     ] = 0.80,
     least_score: Annotated[
-        float, typer.Option(help="The lowest score of a paraphrase, from -1 to 1. With -1, every valid one passes.")
+        float,
+        typer.Option(help="The lowest score of a paraphrase, from -1 to 1. With -1, every valid paraphrase passes."),
     ] = 0.95,
     judge: JudgeName = None,
     seed: Seed = 3407,

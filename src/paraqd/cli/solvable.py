@@ -54,7 +54,7 @@ def solvable(
     ] = None,
     model: Annotated[
         str,
-        typer.Option(metavar="NAME|DIR", help="A model folder that paraqd export wrote, or the model of the package."),
+        typer.Option(metavar="NAME|DIR", help="The folder of a model of your own, or solvable for paraqd's models."),
     ] = "solvable",
     judge: Annotated[
         Size | None,
@@ -84,8 +84,8 @@ def solvable(
 ) -> None:
     """Check whether questions have all that a solver needs: a question, all numbers and facts, and a complete text.
 
-    The output has the same rows in the same order, with the new columns score (from -1 to 1), solvable, evidence and
-    warnings (JSON), error and signature. To resume an interrupted run, repeat the command.
+    The output has the same rows in the same order (or those that --only keeps), with the new columns score (from -1 to
+    1), solvable, evidence and warnings (JSON), error and signature. To resume an interrupted run, repeat the command.
     """
     from paraqd.cli.options import checked_threshold
     from paraqd.data.tables import Columns

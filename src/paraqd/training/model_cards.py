@@ -119,8 +119,8 @@ def solvable_card(facts: Mapping[str, Any]) -> str:
         "",
         "## Limits",
         "The model handles only word problems in English. It reads the text and does not solve the problem, so it can"
-        " miss a missing fact that only becomes apparent in the solution. Texts of more than 160 tokens are read in"
-        " windows. The predicted kind of a fault is less reliable than the verdict.",
+        " fail to notice that a fact is missing if this shows only in the solution. Texts of more than 160 tokens (about"
+        " 115 words) are read in parts. The predicted kind of a fault is less reliable than the verdict.",
         "",
     ]
     return "\n".join(lines)
@@ -249,7 +249,7 @@ def _front_matter(facts: Mapping[str, Any], *, base: str, library: str, task: st
 def _stages(facts: Mapping[str, Any]) -> list[str]:
     """Return one line for each stage of a judge's training."""
     lines = []
-    bits = "4" if "export" in facts else "seven"
+    bits = "four" if "export" in facts else "seven"
     for number, stage in enumerate(facts["stages"], start=1):
         first = facts.get("start") or f"the encoder {facts['encoder']}"
         width = f", {stage['inner']} inner units in each layer" if stage.get("inner") else ""
