@@ -5,7 +5,7 @@
 The validation texts are made in the folder ``WORK``, unless ``paraqd train --recipe solvable --work WORK`` has made
 them. Without ``--model``, the small model and the large one are measured. ``--measured`` adds the answers of a model
 that was trained without the held-out families; training writes them to ``measured.npz`` in the work folder (the large
-model to ``language/measured.npz``).
+model to ``solvable-large/measured.npz``).
 
 ``python bench/solvable_tables.py --long`` prints another table, about long texts: sentences of other problems are put
 in front of the last sentence of each test question.

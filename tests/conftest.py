@@ -18,7 +18,7 @@ import browser as browsers
 import language_judge
 
 from paraqd.cli.main import run
-from paraqd.judge_package import JUDGE
+from paraqd.judge_package import JUDGE, SOLVABLE
 from paraqd.operators import apply, registry
 
 # A test does not fail because the machine is busy.
@@ -104,7 +104,8 @@ def site(tmp_path, monkeypatch):
     """
     folder = tmp_path / "site"
     folder.mkdir()
-    elsewhere = {str(entry.dist.locate_file("")) for entry in entry_points(group=JUDGE.group)}
+    found = [entry for package in (JUDGE, SOLVABLE) for entry in entry_points(group=package.group)]
+    elsewhere = {str(entry.dist.locate_file("")) for entry in found}
     monkeypatch.setattr(
         "paraqd.scoring.judge.installed.entry_points",
         lambda group: [e for e in entry_points(group=group) if str(e.dist.locate_file("")) not in elsewhere],

@@ -51,7 +51,7 @@ where = ["src"]
 """
 
 _MODULE_TEXT = '''\
-"""Provide {content} of paraqd."""
+"""Provide paraqd's {content}."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def folder() -> Path:
 _CARD = """\
 # {name}
 
-This package contains {content} of [paraqd](https://pypi.org/project/paraqd/). {use}
+This package contains the {content} of [paraqd](https://pypi.org/project/paraqd/). {use}
 
 ```
 pip install {name}
@@ -86,6 +86,7 @@ class ModelPackage:
     name: str
     group: str
     kind: str
+    noun: str
     content: str
     description: str
     use: str
@@ -101,7 +102,8 @@ JUDGE = ModelPackage(
     name="paraqd-judge-lm",
     group="paraqd.judges",
     kind=LANGUAGE_MODEL,
-    content="the language-model judge",
+    noun="judge",
+    content="language-model judge",
     description="The language-model judge of paraqd, which is asked about paraphrases that are hard to judge.",
     use="If it is installed, paraqd asks this judge about pairs of which its small judge is unsure.",
     example="""\
@@ -113,7 +115,8 @@ SOLVABLE = ModelPackage(
     name="paraqd-solvable-lm",
     group="paraqd.solvable_models",
     kind=SOLVABLE_MODEL,
-    content="the large model for single questions",
+    noun="model",
+    content="large model for single questions",
     description="The large model of paraqd solvable, which tells whether a question can be solved.",
     use="If it is installed, `paraqd solvable` uses it instead of the small model.",
     example="""\
@@ -149,7 +152,7 @@ def write_judge_package(folder: str | Path, out: str | Path) -> Path:
     judge, target = read_model_folder(folder), Path(out)
     package = package_of(judge)
     model = f" and to its model `{_model_of(judge)}`" if package is JUDGE else ""
-    if missing := [name for name in judge.files if name not in judge.recorded_hashes]:
+    if missing := [name for name in (*judge.files, PACKED_FILE) if name not in judge.recorded_hashes]:
         raise ModelError(f"{judge.path / FACTS_FILE} has no sha256 for {missing[0]}: save the model again")
     judge.verified_hashes()
     foreign = sorted(path.name for path in target.iterdir() if path.name not in _WRITTEN) if target.is_dir() else []
@@ -157,8 +160,7 @@ def write_judge_package(folder: str | Path, out: str | Path) -> Path:
         what = f"{target} contains {foreign[0]}" if foreign else f"{target} is a file"
         raise OutputExistsError(f"{what}: pass a new folder for the package")
     root = target / "src" / package.module
-    if root.exists():
-        shutil.rmtree(root)
+    shutil.rmtree(target / "src", ignore_errors=True)
     place = root / "model"
     for name in (FACTS_FILE, *judge.files):
         (place / name).parent.mkdir(parents=True, exist_ok=True)
@@ -182,12 +184,12 @@ def package_of(model: ModelFolder) -> ModelPackage:
     """Return the package to which a model belongs, or raise `ModelError` if it belongs to none."""
     if model.kind == JUDGE.kind:
         return JUDGE
-    if model.kind == SOLVABLE.kind and PACKED_FILE in model.files:
+    if model.kind == SOLVABLE.kind and (model.path / PACKED_FILE).is_file():
         return SOLVABLE
-    raise ModelError(
-        f"{model.path} contains a model of the kind {model.kind!r}, not a language-model judge or a large model for "
-        "single questions"
+    what = (
+        "a small model for single questions" if model.kind == SOLVABLE.kind else f"a model of the kind {model.kind!r}"
     )
+    raise ModelError(f"{model.path} contains {what}, not a language-model judge or a large model for single questions")
 
 
 def _model_of(judge: ModelFolder) -> str:

@@ -40,6 +40,9 @@ FOUR_STATEMENTS = "Ann has 2 pens. She buys 3 pens. She finds 4 pens. She gets 5
         (split_condition, "If the radius of a circle is doubled, the new area is how many times the old area?"),
         (split_condition, "If a car needs 2 hours for 100 km, a trip of 300 km takes how many hours?"),
         (split_condition, "If the side of a square is doubled the area is how many times the old area?"),
+        (split_condition, "If Ann earns 5 dollars an hour she makes how much in 3 hours?"),
+        (split_condition, "If the side of a square is doubled the area grows how many times?"),
+        (split_condition, "If 3 pens cost 6 dollars a pen costs how much?"),
     ],
 )
 def test_a_frame_that_might_change_the_meaning_is_not_used(frame, text):

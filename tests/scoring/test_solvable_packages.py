@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 pytest.importorskip("onnx")
@@ -9,6 +11,8 @@ pytest.importorskip("onnx")
 import language_judge
 
 from paraqd import ModelError, SolvableChecker, solvable_file
+from paraqd.cli.main import run
+from paraqd.data.tables import open_table
 from paraqd.errors import ArgumentError
 from paraqd.judge_package import SOLVABLE
 from paraqd.model_folder import ONNX_FILE, PACKED_FILE
@@ -59,12 +63,25 @@ def test_other_texts_threads_and_the_order_do_not_change_a_score(package):
 
 @pytest.mark.usefixtures("package")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_workers_use_the_same_model(tmp_path, monkeypatch, workers, package):
+@pytest.mark.parametrize(("judge", "name"), [("large", "tiny-solvable"), ("small", "solvable")])
+def test_workers_use_the_same_model(tmp_path, monkeypatch, workers, judge, name, package):
     rows = "".join(f'"{text}"\n' for text in TEXTS)
     (tmp_path / "in.csv").write_text(f"question\n{rows}", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(package.parents[1]))
-    report = solvable_file(tmp_path / "in.csv", tmp_path / "out.csv", workers=workers, part_rows=2, judge="large")
-    assert "|model:tiny-solvable@" in report.signature and report.rows == len(TEXTS)
+    report = solvable_file(tmp_path / "in.csv", tmp_path / "out.jsonl", workers=workers, part_rows=2, judge=judge)
+    assert f"|model:{name}@" in report.signature and report.rows == len(TEXTS)
+    scores = [row["score"] for row in open_table(tmp_path / "out.jsonl").rows()]
+    expected = [each.score for each in SolvableChecker.load(judge=judge).check_texts(TEXTS)]
+    assert scores == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.usefixtures("package")
+def test_the_command_chooses_the_model(tmp_path, capsys):
+    (tmp_path / "in.csv").write_text(f"question\n{TEXTS[0]}\n", encoding="utf-8")
+    for judge, name in (("large", "tiny-solvable"), ("small", "solvable")):
+        given = ["solvable", str(tmp_path / "in.csv"), "-o", str(tmp_path / f"{judge}.csv"), "--judge", judge, "--json"]
+        assert run(given) == 0
+        assert f"|model:{name}@" in json.loads(capsys.readouterr().out)["signature"]
 
 
 def test_a_model_in_a_folder_leaves_no_choice(folder):

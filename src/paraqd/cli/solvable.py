@@ -59,8 +59,8 @@ def solvable(
     judge: Annotated[
         Size | None,
         typer.Option(
-            help="small: the model of the package; large: the model of the package paraqd-solvable-lm. Default: what "
-            "PARAQD_JUDGE names, or large if that package is installed.",
+            help="small: the model of paraqd; large: that of paraqd-solvable-lm. Default: large if that package is "
+            "installed, unless PARAQD_JUDGE is small.",
         ),
     ] = None,
     overwrite_columns: Annotated[

@@ -124,8 +124,12 @@ def train_solvable_model(
         for name, found in done.facts["validation"].items():
             unseen = f" ({done.facts['measured'][name]['auc']:.3f} if held out)" if name in held_out else ""
             say(f"validation, {name}: AUC {found['auc']:.3f}{unseen}")
-        use = "" if large else f"; to use it, export it: paraqd export {done.folder} -o DIR"
-        say(f"{done.folder} is trained{use}")
+        use = (
+            f"use it with paraqd solvable --model {done.folder}"
+            if large
+            else f"export it: paraqd export {done.folder} -o DIR"
+        )
+        say(f"{done.folder} is trained; {use if large else 'to use it, ' + use}")
 
 
 def _say_place(folder: Path, done: str, *, as_json: bool, quiet: bool) -> None:

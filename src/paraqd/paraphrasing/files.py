@@ -12,7 +12,7 @@ from paraqd.data.datasets import questions_file
 from paraqd.data.formats import Format, kind_of
 from paraqd.data.questions import question_of
 from paraqd.data.rows import numbered
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.data.writers import Schema, output_dialect
 from paraqd.errors import ArgumentError
 from paraqd.operators.apply import Question
@@ -28,9 +28,17 @@ from paraqd.runs.locations import Location
 from paraqd.runs.output import Output
 from paraqd.runs.parts import NO_PARTS, Facts, Parts
 from paraqd.runs.pieces import Piece, Reader
-from paraqd.runs.run import PieceRows, RunOptions, Work, carry_out, check_options, look_at, say_spellings
+from paraqd.runs.run import (
+    PieceRows,
+    RunOptions,
+    Work,
+    carry_out,
+    check_options,
+    look_at,
+    question_columns,
+    say_spellings,
+)
 from paraqd.runs.score import Model
-from paraqd.runs.score_columns import check_clash
 from paraqd.runs.score_rows import PairScorer
 from paraqd.runs.survey import check_cells
 from paraqd.version import __version__
@@ -222,11 +230,7 @@ def paraphrase_file(
         )
     names: dict[str, str] = {}
 
-    def check(table: Table) -> None:
-        names[table.name] = table.written_as(columns.question)
-        table.need("question", names[table.name], columns)
-        check_clash(table, ADDED, [("question", names[table.name])], overwrite=overwrite_columns)
-
+    check = question_columns(columns, ADDED, names, overwrite=overwrite_columns)
     inputs = look_at(place, output, options, check=check, least=_CHUNK)
     say_spellings(names, columns.question, options)
     target = None if output.file is None else kind_of(output.file).format

@@ -89,6 +89,10 @@ _LOOSE_END = re.compile(
     r"find|determine|calculate|asked|need|and|or|is|are|was|were|be|becomes?|equals?|takes?|has|have)$|, [^,]{0,12}$",
     re.I,
 )
+# a question with a verb of its own; after a condition without a comma, only such a question surely begins there
+_WHOLE_QUESTION = re.compile(
+    r"^(?:find|calculate)\b|\b(?:is|are|was|were|will|do|does|did|can|could|has|have|must|should)\b", re.I
+)
 _OPEN_ENDED = re.compile(r"\bthen (?:the|an?) [a-z]+ is\W*$", re.I)  # *then the triangle is*: of which kind?
 _LISTS = re.compile(
     r"\b(?:I{2,3}|IV)\b|\bstatements?\b|\bfollowing\b(?! (?:day|week|month|year|morning|night|evening)\b)|"
@@ -217,7 +221,7 @@ def split_condition(problem: Problem, rng: random.Random) -> str | None:
     condition, mark, question = match.groups()
     if (
         _LOOSE_END.search(condition)
-        or ("," in condition and not mark)  # the condition ends there, and the question begins: *…, Tom has how many*
+        or (not mark and ("," in condition or not _WHOLE_QUESTION.search(question)))  # *…, Tom has how many pens?*
         or re.search(r"\b(?:if|when|given)\b", question, re.I)
         or re.search(r"\b(?:how|what|which)\b", condition, re.I)
     ):

@@ -90,7 +90,9 @@ class Settings:
             few = counted(self.candidates, "candidate")
             raise ArgumentError(f"{few} cannot give {counted(self.n, 'paraphrase')}: ask for more candidates")
         if not isinstance(self.limits, Limits):
-            raise ArgumentError(f"limits is {self.limits!r}: pass Limits(question=0.8, others=0.8) or other limits")
+            raise ArgumentError(
+                f"limits is {self.limits!r}: pass Limits(question=0.8, others=0.8, score=0.95) or other limits"
+            )
         if self.choice not in METHODS:
             raise ArgumentError(f"unknown choice {self.choice!r}: choose {' or '.join(METHODS)}")
         if self.search not in SEARCHES:
@@ -336,7 +338,15 @@ def _annealed(
     known = {_plain(each.text) for each in judged}
     found = []
     for run in range(settings.n):
-        new = anneal(question, source, score, seed=settings.seed, run=run, style=styles[run % len(styles)])
+        new = anneal(
+            question,
+            source,
+            score,
+            limits=settings.limits,
+            seed=settings.seed,
+            run=run,
+            style=styles[run % len(styles)],
+        )
         if new is not None and _plain(new.text) not in known and not same_text(question.text, new.text):
             known.add(_plain(new.text))
             found.append(new)

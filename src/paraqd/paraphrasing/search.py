@@ -1,7 +1,7 @@
 """Search for paraphrases by simulated annealing, with the score as the objective.
 
-The search has a source rewrite a question, and keeps the text with the highest *worth*: the score if the text is valid,
-plus its distance from the question. An invalid text is worth less than every valid text.
+The search has a source rewrite a question, and keeps the text with the highest *worth*: the score, plus its distance
+from the question if it passes the gate. A text that does not pass is worth less than every text that does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from paraqd.operators import derive_rng
 from paraqd.operators.apply import Question
-from paraqd.paraphrasing.choice import Judged
+from paraqd.paraphrasing.choice import LIMITS, Judged, Limits
 from paraqd.paraphrasing.distance import distance
 from paraqd.paraphrasing.sources.base import Candidate, CandidateSource
 from paraqd.scoring.verdict import Verdict
@@ -22,15 +22,15 @@ _HOTTEST, _COLDEST = 0.3, 0.02
 _NEIGHBOURS = 4  # texts that are tried in each step of the annealing
 
 
-def worth(question: str, judged: Judged) -> float:
-    """Return the worth of a text: its score, plus its distance from the question if it is valid.
+def worth(question: str, judged: Judged, limits: Limits = LIMITS) -> float:
+    """Return the worth of a text: its score, plus its distance from the question if it passes the gate.
 
-    >>> valid = Judged(Candidate("Find x.", "rules"), Verdict(0.8, True, (), ""))
-    >>> worth("Find x.", valid)
-    0.8
+    >>> good, doubtful = (Judged(Candidate("Find x.", "rules"), Verdict(score, True, (), "")) for score in (0.98, 0.8))
+    >>> worth("Find x.", good), round(worth("Find x.", doubtful), 2)
+    (0.98, -0.2)
     """
     score = judged.verdict.score
-    return score + distance(question, judged.text) if judged.verdict.valid else score - 1
+    return score + distance(question, judged.text) if limits.admit(judged.verdict) else score - 1
 
 
 def anneal(
@@ -39,6 +39,7 @@ def anneal(
     score: Score,
     *,
     steps: int = 12,
+    limits: Limits = LIMITS,
     seed: int = 0,
     run: int = 0,
     style: str = "",
@@ -59,6 +60,8 @@ def anneal(
         The function that scores pairs.
     steps : int
         The number of steps.
+    limits : Limits
+        The limits, of which the one on the score is the gate.
     seed, run : int
         The seed, and the number of the run. Runs with different numbers have independent random numbers.
     style : str
@@ -71,19 +74,19 @@ def anneal(
     best: Judged | None = None
     free = steps - 1 if style else steps
     for step in range(free):
-        new = _next(question, current, source, score, seed=_seed(seed, question, run, step))
+        new = _next(question, current, source, score, limits, seed=_seed(seed, question, run, step))
         if new is None:
             continue
-        gain = worth(question.text, new) - (worth(question.text, current) if current else -math.inf)
+        gain = worth(question.text, new, limits) - (worth(question.text, current, limits) if current else -math.inf)
         heat = _HOTTEST * (_COLDEST / _HOTTEST) ** (step / max(free - 1, 1))
         if gain >= 0 or rng.random() < math.exp(gain / heat):
             current = new
-        if best is None or worth(question.text, new) > worth(question.text, best):
+        if best is None or worth(question.text, new, limits) > worth(question.text, best, limits):
             best = new
     if not style:
         return best
     last = _seed(seed, question, run, free)
-    styled = (_next(question, start, source, score, seed=last, styles=[style]) for start in (best, None))
+    styled = (_next(question, start, source, score, limits, seed=last, styles=[style]) for start in (best, None))
     return next((each for each in styled if each is not None), None)
 
 
@@ -92,6 +95,7 @@ def _next(
     current: Judged | None,
     source: CandidateSource,
     score: Score,
+    limits: Limits,
     *,
     seed: int,
     styles: Sequence[str] = (),
@@ -100,7 +104,7 @@ def _next(
     text, before = (question.text, ()) if current is None else (current.text, current.candidate.edits)
     [found] = source.candidates([Question(question.id, text)], count=_NEIGHBOURS, seed=seed, styles=styles)
     grown = [replace(each, edits=(*before, *each.edits)) for each in found.candidates]
-    return _best(question.text, _judge(question.text, grown, score))
+    return _best(question.text, _judge(question.text, grown, score), limits)
 
 
 def _seed(seed: int, question: Question, run: int, step: int) -> int:
@@ -113,5 +117,5 @@ def _judge(question: str, candidates: Sequence[Candidate], score: Score) -> list
     return [Judged(each, verdict) for each, verdict in zip(candidates, verdicts, strict=True)]
 
 
-def _best(question: str, judged: Sequence[Judged]) -> Judged | None:
-    return max(judged, key=lambda each: worth(question, each), default=None)
+def _best(question: str, judged: Sequence[Judged], limits: Limits) -> Judged | None:
+    return max(judged, key=lambda each: worth(question, each, limits), default=None)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from paraqd.data.formats import CannotWriteError, TableError, encoding_name, kind_of
-from paraqd.data.tables import Row, open_writer, replacing
+from paraqd.data.tables import Columns, Row, Table, open_writer, replacing
 from paraqd.data.writers import PLAIN, Dialect, Schema
 from paraqd.parameters import named
 from paraqd.plural import counted
@@ -20,6 +20,7 @@ from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, check_beside, write_beside
 from paraqd.runs.parts import NO_PARTS, Facts, JsonParts, ParquetParts, Parts
 from paraqd.runs.pieces import Piece
+from paraqd.runs.score_columns import check_clash
 from paraqd.runs.store import Store, hold_store, make_manifest
 from paraqd.runs.survey import Check, Inputs, of_files, survey
 
@@ -90,6 +91,17 @@ def check_threads(threads: int | None, options: RunOptions) -> None:
             f"{named('threads', threads)} cannot be combined with {named(other, options.get(other))}: "
             "each worker uses one core"
         )
+
+
+def question_columns(columns: Columns, added: Mapping[str, type], names: dict[str, str], *, overwrite: bool) -> Check:
+    """Return a check of a file's columns, which also writes the column with the questions to ``names``."""
+
+    def check(table: Table) -> None:
+        names[table.name] = table.written_as(columns.question)
+        table.need("question", names[table.name], columns)
+        check_clash(table, added, [("question", names[table.name])], overwrite=overwrite)
+
+    return check
 
 
 def say_spellings(names: Mapping[str, str], wanted: str, options: RunOptions) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from paraqd.data.formats import Format, TableError, kind_of
 from paraqd.data.pair_tables import PairColumns
 from paraqd.data.rows import numbered
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
 from paraqd.data.writers import Schema, output_dialect
 from paraqd.model_folder import SOLVABLE_MODEL, is_shipped
 from paraqd.parameters import named
@@ -30,9 +30,9 @@ from paraqd.runs.run import (
     check_options,
     check_threads,
     look_at,
+    question_columns,
     say_spellings,
 )
-from paraqd.runs.score_columns import check_clash
 from paraqd.runs.score_rows import CHUNK, NAMED_ROWS, in_chunks, shown_score
 from paraqd.runs.survey import Inputs, check_cells
 from paraqd.scoring.solvable import Solvability, SolvableChecker
@@ -169,11 +169,7 @@ def solvable_file(
     checker = SolvableChecker.load(model, judge=judge, threshold=threshold, threads=threads)
     names: dict[str, str] = {}
 
-    def check(table: Table) -> None:
-        names[table.name] = table.written_as(columns.question)
-        table.need("question", names[table.name], columns)
-        check_clash(table, ADDED, [("question", names[table.name])], overwrite=overwrite_columns)
-
+    check = question_columns(columns, ADDED, names, overwrite=overwrite_columns)
     inputs = look_at(place, output, options, check=check, least=CHUNK)
     say_spellings(names, columns.question, options)
     target = None if output.file is None else kind_of(output.file).format

@@ -18,6 +18,12 @@ _SO = rf"(?:{_SURE}|okay|ok|alright|great|got it|no problem)\s?[!,.:–—-]+\s*
 _HERE = r"(?:here(?:'s| is| are)|below (?:is|are))"
 _LABEL = rf"(?:{_CHANGED}(?: {_TEXT})?|(?:option|version|variant) (?:#?1|one|a))(?: #?\d)?"
 
+# what a note to oneself or to a reviewer says, as in *[DRAFT]* or *(to be checked by Ann)*
+_NOTE = (
+    r"(?:(?:final |first |second |revised |updated )?draft|to-?do|tbd|fixme|editor(?:'s|ial)? note"
+    r"|(?:needs|for) (?:review|checking|editing)|to be (?:reviewed|checked|edited))\b[^\n\])]{0,80}"
+)
+
 # at the beginning of the text
 _OPENINGS = (
     rf"(?:{_HERE}|this is)\b{_REST}\b{_CHANGED}\b{_REST}[:.]",
@@ -30,12 +36,11 @@ _OPENINGS = (
     r"(?:output|answer|response|result)[*_]{0,2}\s?:",
     rf"(?<=[*#_])\s*{_TEXT}(?::[*_]{{1,2}}|[*_]{{1,2}}:|\s*\n)",  # a bold label or a heading
     r"[\[<](?:paraphrase\w*|output|answer|response)[\]>]",
+    rf"\[{_NOTE}\]",
 )
 # anywhere in the text
 _CLOSINGS = (
-    # a note to oneself or to a reviewer
-    r"[\[(<{](?:draft|to-?do|tbd|fixme|(?:to be|needs?|for|please) (?:review|check|edit)\w*|editor(?:'s|ial)? note"
-    r"|(?:final|first|second|edited|revised|updated) (?:draft|version))\b[^\n\])>}]{0,80}[\])>}]",
+    rf"(?<=[.?!])\s*[\[(]{_NOTE}[\])]\s*\Z",
     r"```\w*",
     r"</?(?:think|thinking|thoughts?|reasoning)>",  # what a reasoning model thinks before it answers
     rf"i hope (?:this|that|it) (?:helps|is helpful|works|meets)\b{_REST}[.!]?",

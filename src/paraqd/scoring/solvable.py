@@ -171,9 +171,8 @@ class SolvableChecker:
         model : str or Path
             ``solvable``, or the folder of another model.
         judge : {"small", "large"}, optional
-            The model of this package, or that of the package ``paraqd-solvable-lm``. The default is what the
-            environment variable ``PARAQD_JUDGE`` names. If it is not set or names a cascade, the default is ``large``
-            if the package is installed.
+            The model of this package, or that of the package ``paraqd-solvable-lm``. By default, the large model is
+            used if it is installed, unless the environment variable ``PARAQD_JUDGE`` is ``small``.
         threshold : float, optional
             The score above which a question is solvable (default: the model's own threshold).
         threads : int, optional
@@ -192,8 +191,8 @@ class SolvableChecker:
         folder = _folder_of(model, judge)
         if folder.kind != SOLVABLE_MODEL:
             raise ModelError(
-                f"{folder.path} does not hold a model for single questions: pass {SOLVABLE_MODEL}, or a model that "
-                "paraqd train --recipe solvable and paraqd export created"
+                f"{folder.path} does not hold a model for single questions: pass {SOLVABLE_MODEL}, or a model that was "
+                "trained with paraqd train --recipe solvable"
             )
         kinds, calibration = _known_kinds(folder), _calibration(folder)
         hashes = folder.verified_hashes()
@@ -279,10 +278,10 @@ def _folder_of(model: str | Path, judge: str | None) -> ModelFolder:
         return read_model_folder(model)
     if judge not in (None, *SIZES):
         raise ArgumentError(f"unknown judge {judge!r}: choose {' or '.join(SIZES)}")
-    wanted = judge or default_judge()
-    if wanted == LARGE:
+    if judge == LARGE:
         return required_model(SOLVABLE)
-    installed = None if wanted == SMALL else installed_model(SOLVABLE)
+    is_small = SMALL in (judge, default_judge() if judge is None else None)
+    installed = None if is_small else installed_model(SOLVABLE)
     return installed or read_model_folder(SOLVABLE_MODEL)
 
 

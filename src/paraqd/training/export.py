@@ -17,6 +17,7 @@ from paraqd.errors import ModelError
 from paraqd.model_folder import (
     FACTS_FILE,
     ONNX_FILE,
+    PACKED_FILE,
     SOLVABLE_MODEL,
     TOKENIZER_FILE,
     read_model_folder,
@@ -179,6 +180,8 @@ def _observed(
 
 def _config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
+    if not path.is_file() and (folder / PACKED_FILE).is_file():
+        raise ModelError(f"{folder} has a large model, which needs no export: --as-package makes a package of it")
     if not path.is_file():
         raise ModelError(f"{folder} has no weights to export: it has no config.json")
     config: dict[str, Any] = json.loads(path.read_text("utf-8"))

@@ -119,8 +119,8 @@ def solvable_card(facts: Mapping[str, Any]) -> str:
         "",
         "## Limits",
         "The model handles only word problems in English. It reads the text and does not solve the problem, so it can"
-        " fail to notice that a fact is missing if this shows only in the solution. Texts of more than 160 tokens (about"
-        " 115 words) are read in parts. The predicted kind of a fault is less reliable than the verdict.",
+        " fail to notice that a fact is missing if this shows only in the solution. Texts of more than 160 tokens"
+        " (about 115 words) are read in parts. The predicted kind of a fault is less reliable than the verdict.",
         "",
     ]
     return "\n".join(lines)

@@ -40,10 +40,16 @@ _AT_ONCE = 200  # questions
 
 
 def data_digest(data_dir: str | Path | None = None) -> str:
-    """Return a short hash of the data sets from which the pairs are made."""
+    """Return a short hash of the data sets from which the pairs are made, and of the settings in this module."""
     names = ("questions", "written_pairs", "synthetic", "styles")
     files = (sha256_of(path) for name in names for path in find_files(name, data_dir))
-    return hashlib.sha256(" ".join(files).encode()).hexdigest()[:8]
+    return hashlib.sha256(" ".join([*files, settings_digest()]).encode()).hexdigest()[:8]
+
+
+def settings_digest() -> str:
+    """Return a short hash of the settings in this module."""
+    settings = repr((_QUESTIONS, _OWN, _SEED, _STYLES, _MOST_OVERLAP))
+    return hashlib.sha256(settings.encode()).hexdigest()[:8]
 
 
 def kept_pairs(
@@ -78,10 +84,10 @@ def paraphraser_pairs(
     held_out = [*held_out_questions(data_dir), *(str(row["question"]) for row in rows if row["split"] != "train")]
     texts = list(dict.fromkeys(str(row["question"]) for row in rows if row["split"] == "train"))
     drawn = random.Random(_SEED).sample(texts, min(len(texts), _QUESTIONS[scale]))
-    free = [text for text, twin in zip(drawn, near_twins(drawn, held_out), strict=True) if not twin]
     written = styled_rewrites(data_dir)
     own = sorted({each.question for each in written} - set(texts))
-    free += random.Random(_SEED).sample(own, min(len(own), _OWN[scale]))
+    drawn += random.Random(_SEED).sample(own, min(len(own), _OWN[scale]))
+    free = [text for text, twin in zip(drawn, near_twins(drawn, held_out), strict=True) if not twin]
     rewrites = chain(written, rule_rewrites(free, workers=workers, progress=progress))
     return [(styled(each.question, each.style), each.text) for each in rewrites]
 

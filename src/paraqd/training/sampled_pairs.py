@@ -25,6 +25,7 @@ from paraqd.generators.train import train_generator
 from paraqd.generators.training_data import Pair
 from paraqd.progress import Progress, silent
 from paraqd.scoring.signature import with_hash
+from paraqd.training.paraphraser_pairs import settings_digest
 from paraqd.training.recipes import GeneratorRecipe, JudgeRecipe
 from paraqd.training.settings import TrainingError
 from paraqd.training.unlabelled_pairs import unlabelled_pair
@@ -80,7 +81,7 @@ def inputs_file(work: Path, count: int) -> Path:
 
 def generator_pairs_file(work: Path, made: GeneratorRecipe) -> Path:
     """Return the file of the generator's training pairs, which may not exist yet."""
-    return work / "generators" / f"pairs_{made.scale}.jsonl.gz"
+    return work / "generators" / f"pairs_{made.scale}_{settings_digest()}.jsonl.gz"
 
 
 def sampled_file(work: Path, count: int, made: GeneratorRecipe, generator: str | None = None) -> Path:

@@ -48,7 +48,7 @@ from paraqd.training.torch_state import reproducible
 from paraqd.training.work_folder import TOKENS, begin_training, token_digest, work_folder
 
 MEASURED = "measured"  # the sub-folder for the model that was trained without the held-out families
-LARGE = "language"  # the sub-folder for the large model
+LARGE = "solvable-large"  # the sub-folder for the large model
 _CHECKPOINTS = "checkpoints"
 
 

