@@ -3,6 +3,8 @@
 The gate comes first: a candidate that the scorer calls invalid, or that has a low score, is never chosen. Nor is one
 that shares no word with the question. Two limits on the overlap of words also hold for every choice. Within these
 limits, the candidates are chosen by maximal marginal relevance (Carbonell and Goldstein, 1998) or from a Pareto front.
+Two texts that differ only in their frames (*We know that …*, *Suppose …*) or in how numbers are written are not both
+chosen.
 """
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ class Limits:
 
 
 LIMITS = Limits()
+_ALIKE = 0.1  # two texts whose content has no larger distance differ only in their frames
 _FAR = 0.5  # a distance beyond this counts no more, so that plain texts are not beaten by contorted ones
 
 
@@ -75,6 +78,7 @@ class _Option:
 
     judged: Judged
     wording: Wording
+    content: Wording
     far: float  # the distance from the question
     near: float = 1.0  # the distance from the nearest text that was chosen before
 
@@ -130,7 +134,7 @@ def choose(
     asked = Wording.of(question)
     wordings = ((each, Wording.of(each.text)) for each in judged if limits.admit(each.verdict))
     left = [
-        _Option(each, wording, asked.distance(wording))
+        _Option(each, wording, Wording.of_content(each.text), asked.distance(wording))
         for each, wording in wordings
         if 0 < asked.overlap(wording) <= limits.question
     ]
@@ -142,10 +146,17 @@ def choose(
         best = pick([each for each in left if used[each.style] == least])
         chosen.append(best.judged)
         used[best.style] += 1
-        left = [each for each in left if each is not best and best.wording.overlap(each.wording) <= limits.others]
+        left = [each for each in left if each is not best and _differ(best, each, limits)]
         for each in left:
             each.near = min(each.near, best.wording.distance(each.wording))
     return chosen
+
+
+def _differ(one: _Option, other: _Option, limits: Limits) -> bool:
+    """Return True if two candidates may both be chosen."""
+    if one.wording.overlap(other.wording) > limits.others:
+        return False
+    return one.content.distance(other.content) > _ALIKE
 
 
 def _marginal(faithfulness: float) -> Pick:
@@ -223,4 +234,4 @@ def why_few(question: str, judged: Sequence[Judged], limits: Limits, chosen: int
     if different > chosen:
         return f"{counted(different, 'candidate')} fit, but the others are too close to those chosen"
     beside = f" (without {foreign} that passed but shared no word with the question)" if foreign else ""
-    return f"only {different} of {tried} passed the gate and differ enough{beside}"
+    return f"only {different} of {tried} passed the gate and differed enough{beside}"

@@ -8,9 +8,19 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
+from paraqd.reading import read
 from paraqd.reading.words import overlap, words
 
 __all__ = ["Wording", "distance", "order_distance", "overlap", "words"]
+
+# words that frame a problem, as in *We know that …* and *Work out …*, and other words that carry little meaning
+_FRAME = frozenset(
+    "a an and are as asked assume assuming at based be been being below calculate can compute could determine did do "
+    "does fact facts figure find following for from given had has have here how i if imagine in information is it its "
+    "know knowing known let like many me much must need needs now of on our out please problem question read say so "
+    "solve some story suppose supposing task tell that the then there these they this to told us using want was we "
+    "were what what's when which who will wish with work would you your".split()
+)
 
 T = TypeVar("T")
 
@@ -29,6 +39,21 @@ class Wording(NamedTuple):
     def of(cls, text: str) -> Wording:
         """Return the wording of a text."""
         found = words(text)
+        return cls(frozenset(found), frozenset(pairwise(found)))
+
+    @classmethod
+    def of_content(cls, text: str) -> Wording:
+        """Return the wording of what a text says: without the words of a frame, and with numbers and units in one form.
+
+        >>> told, known = ("You are told that Tom ran twelve km. How far?", "We know Tom ran 12 kilometers. How far?")
+        >>> Wording.of_content(told) == Wording.of_content(known)
+        True
+        """
+        parts, last = [], 0
+        for each in read(text).quantities:
+            parts += [text[last : each.start], f" {each.value} {each.unit or ''} "]
+            last = each.end
+        found = [word for word in words("".join([*parts, text[last:]])) if word not in _FRAME]
         return cls(frozenset(found), frozenset(pairwise(found)))
 
     def overlap(self, other: Wording) -> float:

@@ -103,3 +103,8 @@ def test_a_question_in_another_language_is_left_alone(rules):
     text = "Eine Bäckerin backt 24 Brötchen pro Stunde. Wie viele Brötchen backt sie in 5 Stunden?"
     (found,) = rules.candidates([Question("1", text)], count=4, seed=1)
     assert not found.candidates and "does not seem to be in English" in found.problem
+
+
+def test_a_question_in_capitals_is_left_alone(rules):
+    (found,) = rules.candidates([Question("1", "HOW MANY EGGS ARE THERE IN 5 DOZEN?")], count=4, seed=1)
+    assert not found.candidates and "written in capitals" in found.problem

@@ -22,6 +22,7 @@ from paraqd.reading.entities import INSTALL_PIPELINE
 from paraqd.scoring.language import is_foreign
 from paraqd.version import __version__
 
+_SHORTEST_IN_CAPITALS = 3  # words; a shorter text in capitals may be a formula or an abbreviation
 _ENOUGH = 0.66  # no more steps are added to a chain once the overlap with the question is this small
 _TRIES = 3  # chains that are tried for each candidate that is wanted
 _ALWAYS = 240  # chains that are tried in any case: those for the 80 candidates of ten paraphrases
@@ -123,6 +124,8 @@ class RuleSource:
     def _found(self, question: Question, count: int, seed: int, styles: Sequence[str]) -> Found:
         if is_foreign(question.text):
             return Found(problem="the rules know only English, and the question does not seem to be in English")
+        if question.text.isupper() and len(question.text.split()) > _SHORTEST_IN_CAPITALS:
+            return Found(problem="no rule can rewrite it safely, because it is written in capitals")
         problem = read(joined(question.text))
         if has_options(problem):
             return Found(problem="no rule can rewrite it safely, because it has a list of statements or options")
