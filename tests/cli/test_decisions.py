@@ -153,7 +153,7 @@ class TestDoctor:
     def test_all_is_well(self, capsys):
         assert run(["doctor"]) == 0
         shown = capsys.readouterr().out
-        assert "All is well." in shown and "onnxruntime" in shown and "a valid pair scores" in shown
+        assert "All is well." in shown and "onnxruntime" in shown and "a good text scores" in shown
 
     def test_what_is_wrong_is_named(self, capsys, monkeypatch, tmp_path):
         monkeypatch.setenv("PARAQD_DATA_DIR", str(tmp_path / "nowhere"))

@@ -72,7 +72,7 @@ def test_texts_are_the_same_after_writing_and_reading(tmp_path):
 
 def test_the_written_questions_of_the_repository():
     train, test = written_questions("solvable"), written_questions("solvable_test")
-    assert (len(train), len(test)) == (2482, 300)
+    assert (len(train), len(test)) == (9734, 300)
     assert Counter(text.label for text in test) == {1: 149, 0: 151}
     assert not {text.id for text in train} & {text.id for text in test}
     assert not {text.text for text in train} & {text.text for text in test}

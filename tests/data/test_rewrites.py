@@ -59,7 +59,7 @@ def test_valid_paraphrases_of_problems_are_collected():
     ("theme", "text", "style"),
     [
         ("sport", OTHER, "plain"),
-        ("exam-problems", OTHER, "exam"),
+        ("exam-problems", OTHER, "plain"),
         ("exam-problems", "48 stickers less 15: how many?", "short"),
         ("exam-problems", STORY, "engaging"),
         ("elevated-language", STORY, "ornate"),

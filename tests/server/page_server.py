@@ -28,6 +28,7 @@ class PageServer:
     def start(self) -> None:
         """Start, and wait until the server is ready."""
         arguments = ["serve", "--model", self.model, "--port", str(self.port), "--database", self.database, "--quiet"]
+        arguments += ["--paraphrase-least-score", "0.5"]  # the model reading gives low scores
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "paraqd", *arguments],

@@ -28,6 +28,8 @@ class Server:
             "0",
             "--model",
             "reading",
+            "--paraphrase-least-score",  # the model reading gives low scores
+            "0.5",
             *options,
         ]
         places = {"PYTHONPATH": str(Path(paraqd.__file__).parents[1])}

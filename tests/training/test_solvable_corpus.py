@@ -7,6 +7,7 @@ import json
 import shutil
 from collections import Counter
 from dataclasses import replace
+from importlib import resources
 
 import pytest
 
@@ -17,6 +18,7 @@ from paraqd.training.recipes.solvable import SolvableData, TextSet
 from paraqd.training.settings import TrainingError
 from paraqd.training.solvable_corpus import make_question_texts
 
+LISTED = (resources.files("paraqd.data") / "files" / "solvable.sha256").read_text("utf-8").split()[1::2]
 FAMILIES = {"lost_questions": ("LastSentenceDeletion",), "vague_numbers": ("VagueNumber",)}
 THINGS = "pens caps cups toys hats bags keys maps nuts eggs figs pies".split()
 PLACES = "in Rome|at school|on Monday|near the lake|for his aunt|in the shop|at home|by the sea|in May|on a farm".split(
@@ -61,8 +63,9 @@ def data(tmp_path_factory):
     write_lines(folder / "written_pairs.jsonl.gz", [written(number) for number in range(40)])
     write_lines(folder / "solvable" / "school.jsonl", [row for number in range(30) for row in own(number)])
     write_lines(folder / "solvable" / "aptitude.jsonl", [row for number in range(30, 36) for row in own(number)])
-    for number, name in enumerate(("missing-amounts", "missing-values"), start=36):
-        write_lines(folder / "solvable" / f"{name}.jsonl", own(number))
+    others = [name for name in LISTED if name not in ("school.jsonl", "aptitude.jsonl")]
+    for number, name in enumerate(others):
+        write_lines(folder / "solvable" / name, own(36 + number % 2))
     test = {"id": "test-1", "text": "A bus drives 90 km in 2 hours. How fast is it?", "label": 1}
     write_lines(folder / "solvable" / "test-questions.jsonl", [test])
     return folder

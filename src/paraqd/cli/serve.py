@@ -91,6 +91,15 @@ def serve(
             min=1, help="The most requests to the endpoint before the next start.", rich_help_panel=_PARAPHRASES
         ),
     ] = None,
+    paraphrase_least_score: Annotated[
+        float | None,
+        typer.Option(
+            min=-1,
+            max=1,
+            help="The lowest score of a paraphrase that the server returns. Default: 0.95.",
+            rich_help_panel=_PARAPHRASES,
+        ),
+    ] = None,
     max_paraphrases: Annotated[
         int | None, typer.Option(min=1, help="The most paraphrases in a request.", rich_help_panel=_LIMITS)
     ] = None,
@@ -161,6 +170,7 @@ def serve(
         paraphrase_source=paraphrase_source,
         paraphrase_model=paraphrase_model,
         paraphrase_requests=paraphrase_requests,
+        paraphrase_least_score=paraphrase_least_score,
         max_paraphrases=max_paraphrases,
         max_paraphrasing=max_paraphrasing,
         max_pairs=max_pairs,

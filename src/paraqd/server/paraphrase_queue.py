@@ -176,11 +176,13 @@ class ParaphraseQueue:
                 self._current = None
 
     def _written(self, job: _Job) -> Paraphrased:
+        from paraqd.paraphrasing.choice import Limits
         from paraqd.paraphrasing.paraphraser import Settings as Wanted
         from paraqd.paraphrasing.paraphraser import paraphrase_text
         from paraqd.paraphrasing.sources.base import SourceError
 
-        wanted = Wanted(n=job.n, styles=job.styles, seed=job.seed)
+        limits = Limits(score=self._settings.paraphrase_least_score)
+        wanted = Wanted(n=job.n, styles=job.styles, limits=limits, seed=job.seed)
         try:
             source = self._loaded()
             return paraphrase_text(job.question, source, _LaterScorer(self._batcher, job), wanted)

@@ -49,6 +49,8 @@ class Settings:
         The model that an endpoint uses (default: the first that it lists).
     paraphrase_requests : int, optional
         The most requests that are sent to an endpoint until the server is started again.
+    paraphrase_least_score : float
+        The lowest score of a paraphrase that the server returns.
     max_paraphrases : int
         The most paraphrases in one request.
     max_paraphrasing : int
@@ -91,6 +93,7 @@ class Settings:
     paraphrase_source: str = "rules"
     paraphrase_model: str | None = None
     paraphrase_requests: int | None = None
+    paraphrase_least_score: float = 0.95
     max_paraphrases: int = 20
     max_paraphrasing: int = 8
     max_pairs: int = 512
@@ -210,6 +213,10 @@ def _check_source(settings: Settings) -> None:
         raise SettingsError("paraphrase_source is empty: choose rules, a model, the address of an endpoint, or none")
     if settings.paraphrase_requests is not None and settings.paraphrase_requests < 1:
         raise SettingsError(f"paraphrase_requests must be at least 1, not {settings.paraphrase_requests}")
+    if not -1 <= settings.paraphrase_least_score <= 1:
+        raise SettingsError(
+            f"paraphrase_least_score must be a score from -1 to 1, not {settings.paraphrase_least_score:g}"
+        )
     for name in ("paraphrase_model", "paraphrase_requests"):
         if getattr(settings, name) is not None and not source.startswith(("http://", "https://")):
             raise SettingsError(f"{name} needs an endpoint: set paraphrase_source to its address, https://HOST/v1")
