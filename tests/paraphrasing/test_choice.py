@@ -90,14 +90,14 @@ def test_each_text_is_split_into_words_once(monkeypatch, method):
     assert set(split.values()) == {1}  # also of the texts with numbers in one form
 
 
-@pytest.mark.parametrize("method", ["mmr", "pareto"])
-def test_texts_that_differ_only_in_their_frames_are_not_both_chosen(method):
+def test_texts_that_differ_only_in_their_frames_are_not_chosen_before_others():
     told = "You are told that the train is delayed by twelve minutes and should arrive at 10:20. When does it arrive?"
     known = "We know the train is delayed by 12 min and should arrive at 10:20. Based on this, when does it arrive?"
     turned = "When does the train arrive, which should arrive at 10:20 and is delayed by twelve minutes?"
     question = "A train that should arrive at 10:20 is late by 12 minutes. At which time will it be here?"
-    assert len(choose(question, map(judged, (told, known)), 2, method=method)) == 1
-    assert len(choose(question, map(judged, (told, turned)), 2, method=method)) == 2
+    chosen = choose(question, map(judged, (told, known, turned)), 2)
+    assert turned in [each.text for each in chosen]
+    assert len(choose(question, map(judged, (told, known)), 2)) == 2  # if nothing else is left
 
 
 def test_a_pareto_front_has_what_nothing_beats():

@@ -3,8 +3,8 @@
 The gate comes first: a candidate that the scorer calls invalid, or that has a low score, is never chosen. Nor is one
 that shares no word with the question. Two limits on the overlap of words also hold for every choice. Within these
 limits, the candidates are chosen by maximal marginal relevance (Carbonell and Goldstein, 1998) or from a Pareto front.
-Two texts that differ only in their frames (*We know that …*, *Suppose …*) or in how numbers are written are not both
-chosen.
+Two texts that differ only in their frames (*We know that …*, *Suppose …*) or in how they write numbers count as near,
+so both are chosen only if nothing else is left.
 """
 
 from __future__ import annotations
@@ -68,7 +68,6 @@ class Limits:
 
 
 LIMITS = Limits()
-_ALIKE = 0.1  # two texts whose content has no larger distance differ only in their frames
 _FAR = 0.5  # a distance beyond this counts no more, so that plain texts are not beaten by contorted ones
 
 
@@ -146,17 +145,10 @@ def choose(
         best = pick([each for each in left if used[each.style] == least])
         chosen.append(best.judged)
         used[best.style] += 1
-        left = [each for each in left if each is not best and _differ(best, each, limits)]
+        left = [each for each in left if each is not best and best.wording.overlap(each.wording) <= limits.others]
         for each in left:
-            each.near = min(each.near, best.wording.distance(each.wording))
+            each.near = min(each.near, best.wording.distance(each.wording), best.content.distance(each.content))
     return chosen
-
-
-def _differ(one: _Option, other: _Option, limits: Limits) -> bool:
-    """Return True if two candidates may both be chosen."""
-    if one.wording.overlap(other.wording) > limits.others:
-        return False
-    return one.content.distance(other.content) > _ALIKE
 
 
 def _marginal(faithfulness: float) -> Pick:
