@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from paraqd.judge_package import SOLVABLE
 from paraqd.training.fusion_fitting import METRICS
 
 _SETS = {
@@ -92,6 +93,7 @@ def solvable_card(facts: Mapping[str, Any]) -> str:
         " whether the question is solvable, the kind of fault and the words at fault. The model was trained with"
         " paraqd.",
         *(["", f"It was trained without the families {' and '.join(left_out)}, to measure them."] if left_out else []),
+        *(["", "## Use", SOLVABLE.use, "", "```", *SOLVABLE.example.splitlines(), "```"] if export else []),
         "",
         "## Training data",
         f"{facts['data']['texts']:,} texts, of which {facts['data']['solvable']:,} are solvable: questions, valid"
