@@ -1,4 +1,4 @@
-"""Provide the large model for single questions of paraqd."""
+"""Provide paraqd's large model for single questions."""
 
 from pathlib import Path
 
