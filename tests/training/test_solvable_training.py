@@ -302,7 +302,7 @@ def test_a_repeated_training_of_the_large_model_keeps_the_measured_one(large, mo
     monkeypatch.setattr(
         "paraqd.training.solvable_training.train_texts", lambda *given, stage, **options: names.append(stage)
     )
-    again = train_solvable(recipe, done.folder, large=True, work=work, device="cpu", overwrite=True)
+    again = train_solvable(recipe, done.folder.with_name("again"), large=True, work=work, device="cpu")
     assert names == ["final"]
     assert again.facts["measured"] == done.facts["measured"]
 

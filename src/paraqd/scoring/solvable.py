@@ -280,8 +280,8 @@ def _folder_of(model: str | Path, judge: str | None) -> ModelFolder:
         raise ArgumentError(f"unknown judge {judge!r}: choose {' or '.join(SIZES)}")
     if judge == LARGE:
         return required_model(SOLVABLE)
-    is_small = SMALL in (judge, default_judge() if judge is None else None)
-    installed = None if is_small else installed_model(SOLVABLE)
+    wanted = default_judge() if judge is None else judge
+    installed = None if wanted == SMALL else installed_model(SOLVABLE)
     return installed or read_model_folder(SOLVABLE_MODEL)
 
 
