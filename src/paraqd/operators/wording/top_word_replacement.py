@@ -1,24 +1,27 @@
-"""Replace one or two distinctive words with random terms from the corpus."""
+"""Replace one or two distinctive words with random terms from the corpus, as the paper's public code does."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 from paraqd.operators.base import EVERYTHING, Operator, Resources
-from paraqd.operators.text import splice
-from paraqd.operators.wording.vocabulary import Vocabulary, cased_like, is_word
+from paraqd.operators.wording.vocabulary import Vocabulary
 from paraqd.reading import Problem
 
 _MOST = 2
+_CANDIDATES = 4
+_TERM = re.compile(r"\b\w\w+\b")
 
 
 class TopWordReplacement(Operator):
-    """Replace the one or two most distinctive words with random words, numbers or names.
+    """Replace one or two of the four most distinctive words, each only where its characters occur first.
 
-    The most distinctive words are the words with the highest TF-IDF in the question. The paper's public code silently
-    replaces such words whenever an operator fails. The recipe ``paper`` does not use this operator, because the
-    test operator fc replaces words in a similar way.
+    The most distinctive words are those with the highest TF-IDF in the question. The paper's public code replaces
+    such words whenever an operator fails. It searches the question for the lower-case word as a plain string, so a name
+    is never replaced, *plane* is replaced inside *airplanes*, and a repeated word is replaced only once. The recipe
+    ``paper`` does not use this operator, because the test operator fc replaces words in a similar way.
     """
 
     name = "TopWordReplacement"
@@ -29,21 +32,19 @@ class TopWordReplacement(Operator):
     needs = ("vocabulary",)
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
-        """Replace all occurrences of the words; return None if there are no words or too few terms to draw from."""
+        """Replace the words; return None if no word can be replaced or there are too few terms to draw from."""
         vocabulary: Vocabulary = resources.require("vocabulary", needed_by=self.name)
-        words = [token for token in problem.tokens if is_word(token.text)]
-        terms = (*vocabulary.words, *sorted(vocabulary.others))
-        if not words or len(terms) < 2:
+        terms = vocabulary.terms
+        if len(terms) < 2:
             return None
-        counts = Counter(token.text.lower() for token in words)
-        ranked = sorted(counts, key=lambda word: (-counts[word] * vocabulary.idf(word), word))
-        new = {word: _different_term(word, terms, rng) for word in ranked[: rng.randint(1, _MOST)]}
-        edits = [
-            (token.start, token.end, cased_like(token.text, new[token.text.lower()]))
-            for token in words
-            if token.text.lower() in new
-        ]
-        return splice(problem.text, edits)
+        counts = Counter(_TERM.findall(problem.text.lower()))
+        ranked = sorted(counts, key=lambda word: (-counts[word] * vocabulary.idf(word), word))[:_CANDIDATES]
+        text, left = problem.text, rng.randint(1, _MOST)
+        for word in ranked:
+            if left and word in text:
+                text = text.replace(word, _different_term(word, terms, rng), 1)
+                left -= 1
+        return text if text != problem.text else None
 
 
 def _different_term(word: str, terms: tuple[str, ...], rng: random.Random) -> str:

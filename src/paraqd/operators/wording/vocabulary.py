@@ -49,9 +49,16 @@ class Vocabulary:
         frequencies = _commonest(words)
         return cls(tuple(sorted(frequencies)), frequencies, documents, _commonest(others))
 
-    def idf(self, word: str) -> float:
-        """Return the smoothed inverse document frequency of a word."""
-        return math.log((1 + self.documents) / (1 + self.frequencies.get(word.lower(), 0))) + 1
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        """All words, and all other tokens of more than one character, in alphabetical order."""
+        return tuple(sorted((*self.words, *(term for term in self.others if len(term) > 1))))
+
+    def idf(self, term: str) -> float:
+        """Return the smoothed inverse document frequency of a word or another token."""
+        term = term.lower()
+        found = self.frequencies.get(term) or self.others.get(term, 0)
+        return math.log((1 + self.documents) / (1 + found)) + 1
 
     def plain_idf(self, term: str) -> float:
         """Return the unsmoothed inverse document frequency of a term, as in UDA.
