@@ -20,7 +20,7 @@ from paraqd.training.bi_encoder import train_bi_encoder
 from paraqd.training.encoders import embedder, load_trainable
 from paraqd.training.seed_search import search_seed
 from paraqd.training.settings import TrainingError, TrainSettings
-from paraqd.training.trainer import last_checkpoint
+from paraqd.training.steps import CHECKPOINT
 from paraqd.training.validation import validate
 
 QUICK = {"layers": 2, "device": "cpu"}
@@ -125,14 +125,14 @@ def test_validation_questions_in_the_training_data_are_counted(triplets, tiny_en
 
 
 def test_an_unfinished_run_with_other_settings_is_discarded_only_on_request(triplets, tiny_encoder, tmp_path):
-    left = tmp_path / "m.checkpoints" / "checkpoint-5"
-    left.mkdir(parents=True)
-    (left / "trainer_state.json").write_text('{"global_step": 5}')
+    left = tmp_path / "m.checkpoints" / CHECKPOINT
+    left.parent.mkdir()
+    left.write_bytes(b"of another training run")
     (tmp_path / "m.checkpoints" / "training.json").write_text("{}")
     options = {"settings": settings(epochs=1), "encoder": str(tiny_encoder), "device": "cpu"}
     with pytest.raises(TrainingError, match=r"unfinished training run with other settings: .* --restart"):
         train_bi_encoder(triplets, tmp_path / "m", **options)
-    assert left.is_dir()
+    assert left.is_file()
     assert train_bi_encoder(triplets, tmp_path / "m", restart=True, **options).facts["loss"] > 0
 
 
@@ -177,7 +177,7 @@ def start(out, encoder):
 def wait_for_checkpoint(process, out):
     """Wait until the first checkpoint has been written."""
     for _ in range(6000):
-        if list(Path(f"{out}.checkpoints").glob("checkpoint-*/trainer_state.json")):
+        if Path(f"{out}.checkpoints", CHECKPOINT).is_file():
             return
         assert process.poll() is None, process.stdout.read()
         time.sleep(0.01)
@@ -199,9 +199,9 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_weights(how, whole, triple
     first.send_signal(how)
     assert first.wait() != 0
     assert not (tmp_path / "cut").exists()
-    reached = int(last_checkpoint(Path(f"{tmp_path / 'cut'}.checkpoints")).rpartition("-")[2])
-    # an incomplete checkpoint, as left by a process that is killed while it writes
-    (tmp_path / "cut.checkpoints" / "checkpoint-99999").mkdir()
+    import torch
+
+    reached = torch.load(tmp_path / "cut.checkpoints" / CHECKPOINT, weights_only=True)["done"]
     steps = []
     options = {"settings": settings(**LONG), "encoder": str(tiny_encoder), "device": "cpu"}
     options["progress"] = lambda stage, done, *_: steps.append(done) if stage == "training" else None

@@ -109,7 +109,7 @@ def test_an_unfinished_run_with_other_settings_is_discarded_only_on_request(star
     options = {"work": tmp_path / "w", "device": "cpu"}
     checkpoints = tmp_path / "w" / "checkpoints"
     checkpoints.mkdir(parents=True)
-    (checkpoints / "judge.pt").write_bytes(b"another training's")
+    (checkpoints / "checkpoint.pt").write_bytes(b"another training's")
     with pytest.raises(TrainingError, match="--restart"):
         train_on_pairs(sets(tmp_path / "p", pairs), recipe(start), tmp_path / "m", **options)
     quick = recipe(start, stages=[{**STAGE, "epochs": 1}])
@@ -177,10 +177,10 @@ def test_an_interrupted_run_resumes_and_ends_with_the_same_weights(
     kept = {"checkpoints": tmp_path / "c", "checkpoint_seconds": 0.0}
     monotonic = iter(range(10**6))  # progress is reported and a checkpoint is written in every step
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paraqd.training.judge_training.time.monotonic", lambda: float(next(monotonic)))
+        patch.setattr("paraqd.training.steps.time.monotonic", lambda: float(next(monotonic)))
         with pytest.raises(Stopped):
             train_judge(fresh(), data, settings=settings, progress=broken_off, **kept)
-    assert (tmp_path / "c" / "judge.pt").is_file()
+    assert (tmp_path / "c" / "checkpoint.pt").is_file()
     again = judge_scores(train_judge(fresh(), data, settings=settings, **kept), data)
     assert again == pytest.approx(whole, abs=1e-5)
 

@@ -55,7 +55,7 @@ def judge(tmp_path, tokenizer):
 
 def test_tokens_at_fault_are_marked(tokenizer, pairs):
     data = tokenize_pairs(pairs(4), tokenizer)
-    batch = DeviceRows(data, None, "cpu").gather_trimmed(np.array([0, 1, NO_ROW]))
+    batch = DeviceRows(data, None, "cpu").gather_trimmed(torch.tensor([0, 1, NO_ROW]))
     words = tokenizer.convert_ids_to_tokens(batch["input_ids"][0][batch["faults"][0] == 1])
     assert words == ["minutes"]
     assert not (batch["faults"][1] == 1).any()
@@ -123,16 +123,16 @@ def test_training_resumes_from_the_checkpoint_after_ctrl_c(judge, tokenizer, pai
     whole = judge_scores(train_judge(first, data, settings=settings), data)
     stages = []
 
-    def interrupt_once(stage, done, total, note):
+    def interrupt_once(stage, done, total, note=""):
         stages.append(stage)
         if done == 7:
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paraqd.training.judge_training.REPORT_SECONDS", -1.0)
+        patch.setattr("paraqd.training.steps.REPORT_SECONDS", -1.0)
         with pytest.raises(TrainingStopped):
             train_judge(second, data, settings=settings, checkpoints=tmp_path, stage="a judge", progress=interrupt_once)
-    assert set(stages) == {"a judge"} and len(stages) == 7
+    assert set(stages) == {"a judge"} and len(stages) == 8  # one before the first step
     assert judge_scores(train_judge(third, data, settings=settings, checkpoints=tmp_path), data) == pytest.approx(
         whole, abs=1e-6
     )
@@ -157,7 +157,7 @@ def test_captured_steps_match_single_steps_and_can_be_resumed(judge, tokenizer, 
     ]
     assert np.corrcoef(*found)[0, 1] > 0.99
 
-    def interrupt_once(stage, done, total, note):
+    def interrupt_once(stage, done, total, note=""):
         if done >= 11:
             os.kill(os.getpid(), signal.SIGINT)
 

@@ -397,9 +397,9 @@ def test_a_killed_run_resumes_and_ends_with_the_same_weights(
 
     clock = itertools.count(step=100.0)  # progress is reported and a checkpoint is written in every step
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr("paraqd.training.judge_training.time.monotonic", lambda: next(clock))
+        patch.setattr("paraqd.training.steps.time.monotonic", lambda: next(clock))
         train_language_weights(short, tmp_path / "killed", device="cpu", progress=kill)
-    assert (tmp_path / "killed" / "language" / "checkpoints" / "judge.pt").is_file()
+    assert (tmp_path / "killed" / "language" / "checkpoints" / "checkpoint.pt").is_file()
     with pytest.raises(TrainingError, match="--restart"):
         other = recipe(language_base, **{"language_judge.training.epochs": 2})
         train_language_weights(other, tmp_path / "killed", device="cpu")

@@ -210,11 +210,11 @@ def test_an_interrupted_training_resumes(trained, recipe, tmp_path):
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paraqd.training.judge_training.REPORT_SECONDS", -1.0)
+        patch.setattr("paraqd.training.steps.REPORT_SECONDS", -1.0)
         with pytest.raises(TrainingStopped):
             train_solvable(recipe, tmp_path / "model", work=work, device="cpu", progress=interrupt)
     kept = (work / "measured" / "model.safetensors").stat().st_mtime_ns
-    assert seen.count("final") == 5 and (work / "checkpoints" / "final").is_dir()
+    assert seen.count("final") == 6 and (work / "checkpoints" / "final").is_dir()
     other = replace(recipe, stages=(replace(recipe.stages[0], seed=5),))
     with pytest.raises(TrainingError, match="an unfinished training run with other settings"):
         train_solvable(other, tmp_path / "model", work=work, device="cpu")

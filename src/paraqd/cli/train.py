@@ -117,9 +117,7 @@ def train(
     ),
     seed: int | None = typer.Option(None, help="The random seed for training.", rich_help_panel=TRAINING),
     device: Device = None,
-    workers: int = typer.Option(
-        0, help="The number of processes that apply operators and prepare batches.", rich_help_panel=TRAINING
-    ),
+    workers: int = typer.Option(0, help="The number of processes that apply operators.", rich_help_panel=TRAINING),
     question_column: QuestionColumn = "question",
     paraphrase_column: ParaphraseColumn = "paraphrase",
     label_column: LabelColumn = "label",
@@ -310,7 +308,7 @@ def train(
         files=pairs or [],
         seeds=_seeds(search_seeds),
         layers=layers,
-        workers=workers,
+        workers=max(1, workers),
         validation=validation,
         without=skipped,
         in_batch=in_batch,

@@ -1,8 +1,8 @@
 """Plan and build the batches for training a bi-encoder.
 
-Texts are tokenised once, and texts of similar length share a batch. In a batch, each distinct text is encoded once,
-except that a valid text that is identical to its question (f2) is encoded a second time. Dropout then produces two
-different vectors, and the loss can reduce the distance between them.
+Texts are tokenised once. In a batch, each distinct text is encoded once, except that a valid text that is identical to
+its question (f2) is encoded a second time. Dropout then produces two different vectors, and the loss can reduce the
+distance between them.
 
 All batches are planned before training starts, so an interrupted run resumes with the same batches.
 """
@@ -17,6 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from torch import Tensor
 
     from paraqd.data.triplets import TripletSet
 
@@ -42,14 +43,25 @@ class TokenStore:
         found: NDArray[np.int64] = np.diff(self.starts)
         return found
 
-    def padded(self, texts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the token ids of the given texts as a padded matrix, and the attention mask."""
-        lengths = self.lengths[texts]
-        width = int(lengths.max(initial=1))
-        places = np.arange(width)
-        mask = places < lengths[:, None]
-        where = np.minimum(self.starts[texts][:, None] + places, len(self.ids) - 1)
-        return np.where(mask, self.ids[where], self.pad).astype(np.int64), mask.astype(np.int64)
+
+class DeviceTexts:
+    """Tokenised texts on a device, where they are padded."""
+
+    def __init__(self, tokens: TokenStore, device: str) -> None:
+        import torch
+
+        self._ids = torch.from_numpy(tokens.ids).to(device)
+        self._starts = torch.from_numpy(tokens.starts).to(device)
+        self._pad = tokens.pad
+
+    def padded(self, rows: Tensor, length: int) -> tuple[Tensor, Tensor]:
+        """Return the token ids of the texts ``rows``, padded to ``length``, and the mask, which is True for tokens."""
+        import torch
+
+        places = torch.arange(length, device=rows.device)
+        mask = places < (self._starts[rows + 1] - self._starts[rows])[:, None]
+        index = (self._starts[rows][:, None] + places).clamp(max=len(self._ids) - 1)
+        return torch.where(mask, self._ids[index].long(), self._pad), mask
 
 
 def tokenize(texts: Sequence[str], tokenizer: Any, *, max_length: int) -> TokenStore:
@@ -89,6 +101,7 @@ def plan_batches(
     epochs: int,
     seed: int,
     distinct_questions: bool,
+    grouped: bool = False,
 ) -> BatchPlan:
     """Plan the batches of all epochs.
 
@@ -99,8 +112,11 @@ def plan_batches(
     lengths : array
         The number of tokens in each text.
     distinct_questions : bool
-        If True, no question occurs twice in a batch, because in-batch negatives must come from other questions. If
-        False, a question's triplets stay together, so the question is encoded only once.
+        If True, no question occurs twice in a batch, because in-batch negatives must come from other questions.
+    grouped : bool
+        If True, texts of similar length share a batch, which avoids padding. Unless ``distinct_questions`` is True, a
+        question's triplets also stay together, so the question is encoded only once. If False, the triplets are
+        shuffled, as in the paper.
 
     """
     # for an in-batch negative, the index -1 reads the length of the last text, which is harmless
@@ -110,9 +126,13 @@ def plan_batches(
     for epoch in range(epochs):
         rng = np.random.default_rng([seed, epoch])
         rounds = _rounds(triplets.questions, rng) if distinct_questions else [np.arange(len(triplets.questions))]
-        found = [
-            b for chosen in rounds for b in _cut(chosen, triplets.questions, width, batch_size, rng, distinct_questions)
-        ]
+        if grouped:
+            rounds = [
+                _by_length(chosen, triplets.questions, width, batch_size, rng, distinct_questions) for chosen in rounds
+            ]
+        else:
+            rounds = [rng.permutation(chosen) for chosen in rounds]
+        found = [chosen[i : i + batch_size] for chosen in rounds for i in range(0, len(chosen), batch_size)]
         if distinct_questions:  # a single triplet in a batch cannot take its negative from another triplet
             found = [batch for batch in found if len(batch) > 1 or triplets.triplets[batch[0], 2] >= 0]
         batches += [found[i] for i in rng.permutation(len(found))]
@@ -131,15 +151,15 @@ def _rounds(questions: NDArray[np.int32], rng: np.random.Generator) -> list[NDAr
     return [by_question[turn == number] for number in range(int(turn.max(initial=-1)) + 1)]
 
 
-def _cut(
+def _by_length(
     chosen: NDArray[np.int64],
     questions: NDArray[np.int32],
     width: NDArray[np.int64],
     batch_size: int,
     rng: np.random.Generator,
     distinct_questions: bool,
-) -> list[NDArray[np.int64]]:
-    """Divide the questions randomly into pools, sort each pool by length, and cut the triplets into batches."""
+) -> NDArray[np.int64]:
+    """Divide the questions randomly into pools, and sort the triplets of each pool by the length of their question."""
     distinct, member = np.unique(questions[chosen], return_inverse=True)
     longest = np.zeros(len(distinct), dtype=np.int64)
     np.maximum.at(longest, member, width[chosen])
@@ -152,8 +172,7 @@ def _cut(
     rank = np.empty(len(distinct), dtype=np.int64)
     rank[np.lexsort((shuffled, longest, pool))] = np.arange(len(distinct))
     within = rng.permutation(len(chosen)) if not distinct_questions else np.zeros(len(chosen), dtype=np.int64)
-    row = chosen[np.lexsort((within, rank[member]))]
-    return [row[start : start + batch_size] for start in range(0, len(row), batch_size)]
+    return chosen[np.lexsort((within, rank[member]))]
 
 
 def share(count: int, rank: int, size: int) -> slice:
@@ -168,29 +187,19 @@ def share(count: int, rank: int, size: int) -> slice:
 
 
 def collate(
-    indices: Sequence[int], triplets: TripletSet, tokens: TokenStore, *, rank: int = 0, size: int = 1
-) -> dict[str, Any]:
-    """Build the trainer's inputs: the distinct texts in a batch, and the three row indices of each triplet.
+    indices: Sequence[int], triplets: TripletSet, *, rank: int = 0, size: int = 1
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct texts in a batch, and the three places of each triplet among them.
 
-    A valid text that equals its question has a separate row, so dropout produces two different vectors. An in-batch
+    A valid text that equals its question has a separate place, so dropout produces two different vectors. An in-batch
     negative (-1) is replaced by the question of the next triplet. If there are several processes, each process builds
     the inputs only for its share of the batch. A process whose share is empty still encodes one text.
     """
-    import torch
-
     chosen = triplets.triplets[np.asarray(indices)].astype(np.int64)
     in_batch = chosen[:, 2] < 0
     chosen[in_batch, 2] = np.roll(chosen[:, 0], -1)[in_batch]
     own = chosen[share(len(chosen), rank, size)]
-    total = len(tokens.starts) - 1
-    own[own[:, 1] == own[:, 0], 1] += total  # a second row for the same text
+    total = len(triplets.texts)
+    own[own[:, 1] == own[:, 0], 1] += total  # a second place for the same text
     rows, places = np.unique(own, return_inverse=True)
-    texts = rows % total
-    if not len(texts):
-        texts = chosen[0, :1]
-    ids, mask = tokens.padded(texts)
-    return {
-        "text_input_ids": torch.from_numpy(ids),
-        "text_attention_mask": torch.from_numpy(mask),
-        "label": torch.from_numpy(places.reshape(own.shape)),
-    }
+    return rows % total if len(rows) else chosen[0, :1], places.reshape(own.shape)

@@ -32,8 +32,9 @@ from paraqd.training.settings import (
     TrainSettings,
     require_training,
 )
+from paraqd.training.steps import CHECKPOINT
 from paraqd.training.torch_state import reproducible
-from paraqd.training.trainer import last_checkpoint, run_trainer
+from paraqd.training.trainer import run_trainer
 from paraqd.training.validation import Validation, validate
 
 if TYPE_CHECKING:
@@ -90,7 +91,6 @@ def train_bi_encoder(
     stand_ins: Sequence[str] = (),
     left_out: Sequence[str] = (),
     device: str | None = None,
-    workers: int = 0,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     overwrite: bool = False,
     restart: bool = False,
@@ -122,8 +122,6 @@ def train_bi_encoder(
     recipe, stand_ins, left_out
         The origin of the triplets, which is recorded in the model folder: the recipe's name, the stand-ins for models,
         and the skipped operators.
-    workers : int
-        The number of processes that load batches (default: the training process loads them itself).
     checkpoint_seconds : float
         The number of seconds between two checkpoints.
     overwrite : bool
@@ -182,6 +180,7 @@ def train_bi_encoder(
             epochs=settings.epochs,
             seed=settings.seed,
             distinct_questions=settings.loss == "mnrl" or bool((triplets.triplets[:, 2] < 0).any()),
+            grouped=settings.batches == "grouped",
         )
         if not len(plan):
             raise TrainingError("there are too few questions for one batch")
@@ -204,7 +203,6 @@ def train_bi_encoder(
             work_dir=work_dir,
             crew=crew,
             device=device,
-            workers=workers,
             checkpoint_seconds=checkpoint_seconds,
             validate_epoch=validate_epoch,
             progress=report_with_separation,
@@ -317,7 +315,7 @@ def _begin(work_dir: Path, facts: dict[str, Any], processes: int, *, restart: bo
     there = json.loads(manifest.read_text("utf-8")) if manifest.is_file() else None
     if there == wanted:
         return
-    if last_checkpoint(work_dir) and not restart:
+    if (work_dir / CHECKPOINT).is_file() and not restart:
         begun = (there or {}).pop("processes", 1)
         if there == json.loads(json.dumps(facts)):
             raise TrainingError(

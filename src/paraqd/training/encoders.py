@@ -70,16 +70,21 @@ def encoder_hash(name: str) -> str:
 
 def cut(model: Any, layers: int) -> None:
     """Keep only the first ``layers`` layers of an encoder."""
-    backbone = model[0].model if hasattr(model[0], "model") else model[0].auto_model
-    stack = getattr(getattr(backbone, "encoder", None), "layer", None)
+    body = backbone(model)
+    stack = getattr(getattr(body, "encoder", None), "layer", None)
     if stack is None:
         raise TrainingError(
-            f"layers can only be removed from models with the structure of BERT, not from {type(backbone).__name__}"
+            f"layers can only be removed from models with the structure of BERT, not from {type(body).__name__}"
         )
     if not 1 <= layers <= len(stack):
         raise TrainingError(f"the encoder has {len(stack)} layers: {layers} cannot be kept")
-    backbone.encoder.layer = stack[:layers]
-    backbone.config.num_hidden_layers = layers
+    body.encoder.layer = stack[:layers]
+    body.config.num_hidden_layers = layers
+
+
+def backbone(model: Any) -> Any:
+    """Return the transformer inside a SentenceTransformer."""
+    return model[0].model if hasattr(model[0], "model") else model[0].auto_model
 
 
 def embedder(model: Any, *, batch_size: int = 128) -> Callable[[Sequence[str]], NDArray[np.float32]]:

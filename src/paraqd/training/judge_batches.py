@@ -84,9 +84,7 @@ class DeviceRows:
             "teacher": None if self._teacher is None else self._teacher[row],
         }
 
-    def gather_trimmed(self, rows: NDArray[np.int64]) -> dict[str, Any]:
+    def gather_trimmed(self, rows: Any) -> dict[str, Any]:
         """Return the given rows except `NO_ROW`, padded to the length of the longest row."""
-        import torch
-
-        real = torch.from_numpy(rows[rows != NO_ROW]).to(self.device)
+        real = rows[rows != NO_ROW]
         return self.gather(real, int(self._length[real].max()))

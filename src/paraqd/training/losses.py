@@ -55,45 +55,23 @@ def mnrl_loss(anchor: Tensor, valid: Tensor, invalid: Tensor, *, scale: float) -
     return functional.cross_entropy(scores, torch.arange(len(anchor), device=scores.device))
 
 
-def make_loss(model: Any, settings: TrainSettings, crew: Crew = ALONE) -> Any:
-    """Create the module with which the trainer encodes a batch's distinct texts and computes the loss.
+def bi_encoder_loss(vectors: Tensor, places: Tensor, settings: TrainSettings, crew: Crew = ALONE) -> Tensor:
+    """Return the loss of a batch of triplets.
 
-    If there are several processes, each process encodes its share of the batch and computes the loss of the whole
-    batch.
+    ``vectors`` contains the vectors of the batch's texts, and each row of ``places`` the three places of a triplet. If
+    there are several processes, each process has its share of the batch, and the loss is that of the whole batch. The
+    sum of the processes' gradients is then the gradient of the whole batch.
     """
     import torch
-    from torch import nn
 
-    class BatchLoss(nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.model = model
-            self._sum: Any = 0.0
-            self._batches = 0
-
-        def recent(self) -> float:
-            """Return the mean loss of the batches since the last call."""
-            mean = float(self._sum) / max(1, self._batches)
-            self._sum, self._batches = 0.0, 0
-            return mean
-
-        def forward(self, features: list[dict[str, Tensor]], labels: Tensor) -> Tensor:
-            vectors = self.model(features[0])["sentence_embedding"].float()
-            anchor, valid, invalid = crew.whole(torch.stack([vectors[column] for column in labels.T], dim=1)).unbind(
-                dim=1
-            )
-            if settings.loss == "mnrl":
-                loss = mnrl_loss(anchor, valid, invalid, scale=settings.scale)
-            else:
-                assert settings.margin is not None
-                loss = triplet_loss(anchor, valid, invalid, distance=settings.distance, margin=settings.margin)
-            self._sum = self._sum + loss.detach()
-            self._batches += 1
-            # Gradients are averaged over the processes, but each process computes only its share of the gradient.
-            # Multiplying the loss by the number of processes turns the mean into the sum.
-            return loss * crew.size + (0.0 if len(labels) else 0.0 * vectors.sum())
-
-    return BatchLoss()
+    own = torch.stack([vectors[column] for column in places.T], dim=1)
+    anchor, valid, invalid = crew.whole(own).unbind(dim=1)
+    if settings.loss == "mnrl":
+        loss = mnrl_loss(anchor, valid, invalid, scale=settings.scale)
+    else:
+        assert settings.margin is not None
+        loss = triplet_loss(anchor, valid, invalid, distance=settings.distance, margin=settings.margin)
+    return loss + (0.0 if len(places) else 0.0 * vectors.sum())  # every process needs a gradient
 
 
 def judge_loss(outputs: tuple[Tensor, Tensor, Tensor], batch: dict[str, Any], settings: JudgeSettings) -> Tensor:

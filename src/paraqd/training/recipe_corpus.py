@@ -55,6 +55,7 @@ def read_pairs_for_training(
     data_dir: str | Path | None = None,
     generators: Mapping[str, str] | None = None,
     device: str | None = None,
+    workers: int = 1,
     progress: Progress = silent,
 ) -> TrainingPairs:
     """Read augmented pairs from files, and build triplets from the pairs.
@@ -72,6 +73,7 @@ def read_pairs_for_training(
             data_dir=data_dir,
             generators=generators or {},
             device=device,
+            workers=workers,
             progress=progress,
         )
         described, validation = [made], validation or checked.path
@@ -103,6 +105,7 @@ def recipe_corpus(
     data_dir: str | Path | None = None,
     generators: Mapping[str, str] | None = None,
     device: str | None = None,
+    workers: int = 1,
     progress: Progress = silent,
 ) -> tuple[PreparedPairs, PreparedPairs]:
     """Apply a recipe's operators to training and validation questions, and return the training and validation pairs.
@@ -139,6 +142,7 @@ def recipe_corpus(
                     seed=seed,
                     generators=generators,
                     device=device,
+                    workers=workers,
                     progress=lambda stage, done, total, note="", name=name: progress(
                         f"{name} pairs: {stage}", done, total, note
                     ),

@@ -33,7 +33,6 @@ def train_from_recipe(
     seeds: Sequence[int] = (),
     layers: int | None = None,
     device: str | None = None,
-    workers: int = 0,
     overwrite: bool = False,
     restart: bool = False,
     say: Callable[[str], None] | None = None,
@@ -72,7 +71,7 @@ def train_from_recipe(
             **reading,
         )
     )
-    options: dict[str, Any] = {"encoder": recipe.encoder, "layers": layers, "device": device, "workers": workers}
+    options: dict[str, Any] = {"encoder": recipe.encoder, "layers": layers, "device": device}
     settings = recipe.settings
     if seeds:
         settings = replace(settings, seed=_best_seed(recipe, pairs, Path(out), seeds, say, progress, options))

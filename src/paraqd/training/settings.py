@@ -13,6 +13,7 @@ from paraqd.scoring.judge.pair_tokens import LONGEST
 Loss = Literal["triplet", "mnrl"]
 Distance = Literal["cosine", "euclidean"]
 Precision = Literal["auto", "fp32", "bf16"]
+Batches = Literal["shuffled", "grouped"]
 
 SEED = 3407  # the paper's seed
 CHECKPOINT_SECONDS = 60.0  # the time between two checkpoints
@@ -21,7 +22,7 @@ REPORT_SECONDS = 0.5  # the time between two progress reports
 # The paper does not state a margin. Two cosine distances differ by at most 2. With a margin of 2, the loss therefore
 # pushes valid pairs towards a score of 1 and invalid pairs towards -1, which matches the paper's published scores.
 MARGINS: dict[Distance, float] = {"cosine": 2.0, "euclidean": 5.0}
-_PACKAGES = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
+_PACKAGES = ("torch", "transformers", "sentence_transformers", "accelerate")
 _JUDGE_PACKAGES = ("torch", "transformers", "onnx", "scipy")
 
 
@@ -48,6 +49,9 @@ class TrainSettings:
         The margin of the triplet loss (default: 2 for the cosine distance, 5 for the Euclidean distance).
     batch_size : int
         The number of triplets in a batch.
+    batches : {"shuffled", "grouped"}
+        Shuffle the triplets over all questions, as in the paper, or keep the triplets of a question and texts of
+        similar length together, which is faster.
     scale : float
         The factor by which MNRL multiplies the cosines.
     max_length : int, optional
@@ -70,6 +74,7 @@ class TrainSettings:
     weight_decay: float = 0.01
     warmup_share: float = 0.1
     batch_size: int = 16
+    batches: Batches = "shuffled"
     scale: float = 20.0
     seed: int = SEED
     max_length: int | None = None
@@ -78,7 +83,8 @@ class TrainSettings:
     def __post_init__(self) -> None:
         if self.margin is None:
             object.__setattr__(self, "margin", MARGINS.get(self.distance))
-        for name, options in (("loss", Loss), ("distance", Distance), ("precision", Precision)):
+        kinds = (("loss", Loss), ("distance", Distance), ("precision", Precision), ("batches", Batches))
+        for name, options in kinds:
             if getattr(self, name) not in get_args(options):
                 known = ", ".join(get_args(options))
                 raise TrainingError(f"unknown {name} {getattr(self, name)!r}: use one of {known}")
@@ -99,6 +105,8 @@ class TrainSettings:
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that affect the trained model as a JSON-serialisable dictionary."""
         found = asdict(self)
+        if self.batches == "grouped":  # older records, which lack this key, have grouped batches
+            del found["batches"]
         if self.loss == "mnrl":
             del found["distance"], found["margin"]
         else:
