@@ -45,12 +45,12 @@ def test_missing_further_questions_are_reported(tmp_path, data_dir):
 
 def test_the_facts_of_further_pairs_are_added(tmp_path, monkeypatch):
     data = RunData(tmp_path / "run", SMOKE)
-    first = PreparedPairs(tmp_path / "a.jsonl", "paper", ("one (x)",), {"f9": "no model"})
-    second = PreparedPairs(tmp_path / "b.jsonl", "paper", ("one (x)", "two (y)"), {"f7": "no names"})
+    first = PreparedPairs((tmp_path / "a.jsonl",), "paper", ("one (x)",), {"f9": "no model"})
+    second = PreparedPairs((tmp_path / "b.jsonl",), "paper", ("one (x)", "two (y)"), {"f7": "no names"})
     for prepared in (first, second):
         rows = [{"id": "1", "question": OTHER, "paraphrase": OTHER, "label": 1, "operator": "f2"}]
         rows.append({**rows[0], "paraphrase": "A car covers 60 km.", "label": 0, "operator": "f6"})
-        prepared.path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        prepared.paths[0].write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.setattr(data, "pairs", lambda recipe: first)
     monkeypatch.setattr(data, "more_pairs", lambda name, recipe: second)
     training = replace(experiment("more-questions").trainings(SMOKE)[1], questions=None)

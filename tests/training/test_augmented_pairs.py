@@ -65,7 +65,7 @@ def test_an_edited_recipe_creates_another_corpus(tmp_path, monkeypatch):
     for operator in ("NumberDeletion", "LastSentenceDeletion", "NumberDeletion"):
         recipe.write_text(text.format(operator))
         made, _ = recipe_corpus(str(recipe), questions=5, data_dir=tmp_path)
-        with gzip.open(made.path, "rt", encoding="utf-8") as file:
+        with gzip.open(made.paths[0], "rt", encoding="utf-8") as file:
             assert {json.loads(line)["operator"] for line in file} == {"NumToWords", operator}
-        folders.append(made.path.parent)
+        folders.append(made.paths[0].parent)
     assert folders[0] == folders[2] != folders[1]

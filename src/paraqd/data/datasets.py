@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -18,7 +18,7 @@ from paraqd.data.pairs import Pair, read_pairs
 from paraqd.data.public_corpora import READERS, CorpusQuestion
 from paraqd.data.registry import DATASETS, DataFile, Dataset
 from paraqd.data.rows import numbered
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, open_table, row_id, suggest, text_in
+from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row, Table, open_table, row_id, suggest, text_in
 from paraqd.files import sha256_of
 from paraqd.progress import Progress, silent
 
@@ -53,6 +53,9 @@ _WRITTEN = (
     ("heavy_invalid", "heavy_fault"),
     ("moderate_invalid", "moderate_fault"),
 )
+
+# in a file of the public code's outputs, the column of each operator's outputs and the operator's name in the paper
+_PUBLISHED = {**{f"positive{n}": f"f{n}" for n in range(1, 5)}, **{f"neg_{n}": f"f{n + 4}" for n in range(1, 7)}}
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,8 @@ def load_pairs(
     """Read the pairs in a named data set or a file.
 
     By default, the data set's own column names are used. The data set ``written_pairs`` has four pairs per question,
-    with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. If ``scored`` is True, the score column is
+    with an ``operator`` such as ``heavy_valid`` or ``heavy_number_changed``. The data sets ``published_…`` have ten
+    pairs per question, with an ``operator`` such as ``published f9``. If ``scored`` is True, the score column is
     required.
     """
     record = _named(name_or_file, "pairs")
@@ -210,12 +214,12 @@ def load_pairs(
             scored=scored,
         )
     paths = find_files(record.name, data_dir)
-    if record.reader == "written_pairs":
+    if record.reader != "table":
         if scored:
             raise TableError(
                 f"{record.name} has no scores and therefore no column {score_column!r}; pass a file with scores"
             )
-        return list(_written(paths[0]))
+        return list((_written if record.reader == "written_pairs" else _published)(paths[0]))
     return [
         pair
         for path in paths
@@ -376,14 +380,37 @@ def _corpus_row(number: int, question: CorpusQuestion) -> Row:
     }
 
 
-def _written(path: Path) -> Iterator[Pair]:
+def _opened(path: Path, columns: Iterable[str], content: str) -> Table:
     table = open_table(path)
-    missing = [name for name, _ in _WRITTEN if name not in table.columns]
+    missing = [name for name in columns if name not in table.columns]
     if missing:
         raise TableError(
-            f"{table.name} has no column {missing[0]!r}, so it is not a file of written pairs; replace it with the "
-            "right file"
+            f"{table.name} has no column {missing[0]!r}, so it is not a file of {content}; replace it with the right "
+            "file"
         )
+    return table
+
+
+def _published(path: Path) -> Iterator[Pair]:
+    """Yield the outputs of the public code's operators, which are named ``published f1`` to ``published f10``."""
+    table = _opened(path, _PUBLISHED, "the public code's outputs")
+    for number, row in enumerate(table.rows(), start=1):
+        question = text_in(row, "question", f"{table.name}, row {number}")
+        for column, operator in _PUBLISHED.items():
+            paraphrase = str(row.get(column) or "")
+            if paraphrase.strip():
+                yield Pair(
+                    id=row_id(row, DEFAULT_COLUMNS, question),
+                    question=question,
+                    paraphrase=paraphrase,
+                    label=int(column.startswith("positive")),
+                    operator=f"published {operator}",
+                    row=number,
+                )
+
+
+def _written(path: Path) -> Iterator[Pair]:
+    table = _opened(path, (name for name, _ in _WRITTEN), "written pairs")
     for number, row in enumerate(table.rows(), start=1):
         question = text_in(row, "question", f"{table.name}, row {number}")
         for name, fault in _WRITTEN:

@@ -18,6 +18,7 @@ Home = Literal["package", "repository", "elsewhere"]
 
 _PARAQD = "https://github.com/ADS-AI/ParaQD"
 _PARAQD_FILES = "https://raw.githubusercontent.com/ADS-AI/ParaQD/HEAD/data"
+_PARAQD_AT = "https://raw.githubusercontent.com/ADS-AI/ParaQD"
 _AQUA = "https://github.com/google-deepmind/AQuA"
 _AQUA_FILES = "https://raw.githubusercontent.com/google-deepmind/AQuA/HEAD"
 _MATHQA = "https://math-qa.github.io"
@@ -44,7 +45,8 @@ class Dataset:
     files : tuple of DataFile
         The files in the data set. Only the first file is loaded unless ``whole`` is True.
     reader : str
-        The format of the file: ``table``, ``written_pairs`` or the name of a corpus in `public_corpora`.
+        The format of the file: ``table``, ``written_pairs``, ``published_outputs`` or the name of a corpus in
+        `public_corpora`.
     contradictions : bool
         True if the published file may contain a pair twice with different labels.
     obtain : str
@@ -134,6 +136,38 @@ _ALL = (
         columns=Columns(paraphrase="augmented"),
         contradictions=True,  # four outputs equal the question and have the label of the operator that produced them
         obtain="its address is not known; ask the paper's authors",
+    ),
+    Dataset(
+        name="published_validation",
+        kind="pairs",
+        description="What the public code's operators wrote for its 254 validation questions",
+        licence="none stated",
+        home=_PARAQD,
+        use="comparing our operators with the public code's; never for a model that ships",
+        files=(
+            DataFile(
+                "aquarat_validation_reference.csv",
+                f"{_PARAQD_AT}/8469445c9537b5ea67c29e69aeed62f92a78dc38/data/AQUA/aqua_val.csv",
+                "ddf0d33fc66ecaacc26960b7743283d53aa531bdd9c6a8fc4e8a3b44b6067f65",
+            ),
+        ),
+        reader="published_outputs",
+    ),
+    Dataset(
+        name="published_training",
+        kind="pairs",
+        description="What the public code's operators wrote for 400 of its training questions",
+        licence="none stated",
+        home=_PARAQD,
+        use="comparing our operators with the public code's; never for a model that ships",
+        files=(
+            DataFile(
+                "aquarat_training_reference.csv",
+                f"{_PARAQD_AT}/6b3b37f5561e31079e96583cab0e7449ccb7b3fd/data/AQUA/aqua_400.csv",
+                "383385f3a0695a1d9bae9573bdb8e291e8786e660e8e34278c6c5b0e69a67946",
+            ),
+        ),
+        reader="published_outputs",
     ),
     Dataset(
         name="sawp",

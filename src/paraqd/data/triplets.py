@@ -98,6 +98,7 @@ def make_triplets(
     *,
     seed: int = 3407,
     drop_operators: Sequence[str] = (),
+    only_operators: Collection[str] = (),
     questions: Collection[str] | None = None,
     in_batch: bool = False,
 ) -> TripletSet:
@@ -113,6 +114,8 @@ def make_triplets(
         but not on the order of the rows.
     drop_operators : sequence of str
         The names or paper ids of operators whose outputs are ignored. Pass the full name of a composed operator.
+    only_operators : collection of str
+        The full names of the operators whose outputs are used (default: all operators).
     questions : collection of str, optional
         The ids of the questions to use (default: all).
     in_batch : bool
@@ -139,7 +142,7 @@ def make_triplets(
     """
     skipped: Counter[str] = Counter()
     builder = _Builder()
-    for name, outputs in _grouped(rows, drop_operators).items():
+    for name, outputs in _grouped(rows, drop_operators, only_operators).items():
         if questions is not None and name not in questions:
             continue
         valid, invalid = _cleaned(outputs, skipped)
@@ -158,6 +161,7 @@ def read_triplets(
     *paths: str | Path,
     seed: int = 3407,
     drop_operators: Sequence[str] = (),
+    only_operators: Collection[str] = (),
     questions: Collection[str] | None = None,
     in_batch: bool = False,
     columns: Columns = DEFAULT_COLUMNS,
@@ -175,7 +179,14 @@ def read_triplets(
     for table in tables:
         table.require(columns, ("question", "paraphrase", "label"))
     rows = _labelled(tables, columns)
-    made = make_triplets(rows, seed=seed, drop_operators=drop_operators, questions=questions, in_batch=in_batch)
+    made = make_triplets(
+        rows,
+        seed=seed,
+        drop_operators=drop_operators,
+        only_operators=only_operators,
+        questions=questions,
+        in_batch=in_batch,
+    )
     if not len(made):
         reasons = ", ".join(f"{why}: {times:,}" for why, times in made.skipped.items())
         names = ", ".join(table.name for table in tables)
@@ -263,7 +274,7 @@ def _rng(seed: int, name: str) -> random.Random:
 # --- rows to questions --------------------------------------------------------------------------
 
 
-def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str, _Outputs]:
+def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str], only: Collection[str]) -> dict[str, _Outputs]:
     """Return each question's outputs, keyed by question id in the order in which the questions first appear."""
     dropped = _full_names(drop)
     questions: dict[str, _Outputs] = {}
@@ -280,7 +291,7 @@ def _grouped(rows: Iterable[Mapping[str, Any]], drop: Sequence[str]) -> dict[str
         label = _label(row, place)
         operator = str(row.get("operator") or "")
         seen.add(operator)
-        if operator not in dropped:
+        if operator not in dropped and (not only or operator in only):
             (outputs.valid if label else outputs.invalid).add(_Output(operator, paraphrase))
     _check_known(dropped - seen)
     return questions

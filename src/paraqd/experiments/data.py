@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,13 +21,17 @@ from paraqd.data.near_twins import near_twins
 from paraqd.data.pairs import Pair, both_classes
 from paraqd.data.tables import TableError, open_table
 from paraqd.data.triplets import TripletSet, choose_questions, draw_triplets, read_triplets
+from paraqd.data.writers import write_rows
 from paraqd.evaluation.published import examples
 from paraqd.experiments.errors import ExperimentError, NotRunError
-from paraqd.experiments.methods import Method, Training
+from paraqd.experiments.methods import FALLBACK_RECIPE, FALLBACKS, Method, Training
 from paraqd.experiments.scales import Scale
 from paraqd.files import sha256_of
 from paraqd.generators.base import GeneratorUnavailableError
 from paraqd.generators.training_data import TrainingDataError
+from paraqd.operators import get, load_recipe
+from paraqd.operators.plan import rules_stand_in
+from paraqd.operators.recipes import Recipe
 from paraqd.progress import Progress, silent
 from paraqd.reading.entities import PipelineUnavailableError, load_spacy
 from paraqd.runs.pseudo_labels import PseudoLabelStatistics, pseudo_label_file
@@ -39,11 +43,15 @@ if TYPE_CHECKING:
 SAMPLES = "samples"
 OTHER_SAMPLES = "other_samples"
 EXAMPLES = "examples"
+PUBLISHED_IDS = "published"  # the prefix of the ids of questions for which the public code's outputs are known
+_PUBLISHED_SETS = ("published_validation", "published_training")
+_PUBLISHED_COLUMNS = {"id": str, "question": str, "paraphrase": str, "label": int, "operator": str}
 _NOT_PUBLIC = "em_math"  # the test set that hardly anyone has
 _GENERATORS: Mapping[str, tuple[Kind, ...]] = {
     "paper": ("f9",),
     "paper-deletion": ("f9",),
     "public-code": ("f9",),
+    FALLBACK_RECIPE: ("f9",),
     "ssmba": ("ssmba",),
 }
 
@@ -121,6 +129,38 @@ class RunData:
         """The path of the file with the validation questions, which are not used for training."""
         return self._written("validation.jsonl", lambda: self._split()[1])
 
+    @cached_property
+    def fallback_questions(self) -> Path:
+        """The path of the questions for the experiment on the public code's fallback, with the published questions."""
+        return self._written("fallback.jsonl", self._fallback_rows)
+
+    def _fallback_rows(self) -> list[dict[str, Any]]:
+        rows = [dict(row) for row in open_table(self.questions).rows(["id", "question"])]
+        chosen = choose_questions(
+            (str(row["id"]) for row in rows), self.scale.fallback_questions, self.scale.settings.seed
+        )
+        published = {row["id"]: row["question"] for row in self._published()}
+        return [row for row in rows if row["id"] in chosen] + [{"id": i, "question": q} for i, q in published.items()]
+
+    def _published(self) -> list[dict[str, Any]]:
+        """Return the outputs that the public code published. At the smoke scale, sample pairs take their place."""
+        if self.scale.name == "smoke":
+            pairs = self.test_set(SAMPLES).pairs[:12]
+            pairs = tuple(replace(pair, operator=f"published f{9 - 8 * (pair.label or 0)}") for pair in pairs)
+        else:
+            pairs = tuple(pair for name in _PUBLISHED_SETS for pair in load_pairs(name, data_dir=self.data_dir))
+        names: dict[str, str] = {}  # two questions are in both files
+        return [
+            {
+                "id": names.setdefault(pair.question, f"{PUBLISHED_IDS}-{len(names):03d}"),
+                "question": pair.question,
+                "paraphrase": pair.paraphrase,
+                "label": pair.label,
+                "operator": pair.operator,
+            }
+            for pair in pairs
+        ]
+
     def more_questions(self, name: str) -> Path:
         """Return the path of a file with further training questions from a data set."""
         return self._written(f"{name}.jsonl", lambda: self._further(name))
@@ -187,7 +227,16 @@ class RunData:
 
     def pairs(self, recipe: str) -> PreparedPairs:
         """Return the pairs that a recipe produces from the training questions."""
+        if recipe == FALLBACK_RECIPE:
+            return self._with_published(self._prepared(recipe, self.fallback_questions, f"{recipe}.jsonl.gz"))
         return self._prepared(recipe, self.questions, f"{recipe}.jsonl.gz")
+
+    def _with_published(self, prepared: PreparedPairs) -> PreparedPairs:
+        path = self.folder / "data" / "published.jsonl"
+        with self._alone(path.name):
+            if not path.is_file():
+                write_rows(path, _PUBLISHED_COLUMNS, self._published())
+        return replace(prepared, paths=(*prepared.paths, path))
 
     def more_pairs(self, name: str, recipe: str) -> PreparedPairs:
         """Return the pairs that a recipe produces from a data set of further questions."""
@@ -196,16 +245,35 @@ class RunData:
     @cached_property
     def validation(self) -> TripletSet:
         """The validation triplets, which are built with the paper's recipe for all methods."""
-        path = self._prepared("paper", self.validation_questions, "validation-paper.jsonl.gz").path
-        return read_triplets(path, seed=self.scale.settings.seed)
+        prepared = self._prepared("paper", self.validation_questions, "validation-paper.jsonl.gz")
+        return read_triplets(*prepared.paths, seed=self.scale.settings.seed)
 
     def _prepared(self, recipe: str, questions: Path, name: str) -> PreparedPairs:
+        """Return the pairs of a recipe, in one file, or in two if some of its operators run a model.
+
+        With two files, a machine without a GPU can prepare the first one.
+        """
+        loaded = _recipe(recipe)
+        rules = tuple(
+            name for name in loaded.operators if rules_stand_in(name, loaded) and "encoder" not in get(name).needs
+        )
+        models = tuple(name for name in loaded.operators if name not in rules)
+        if not rules or not models:
+            return replace(self._part(recipe, loaded.operators, questions, name), recipe=recipe)
+        first = self._part(recipe, rules, questions, name)
+        second = self._part(recipe, models, questions, name.replace(".jsonl", "-models.jsonl"))
+        return replace(_both(first, second), recipe=recipe)
+
+    def _part(self, recipe: str, operators: Sequence[str], questions: Path, name: str) -> PreparedPairs:
+        """Return the pairs of some of a recipe's operators."""
         out = self.folder / "data" / name
         with self._alone(name):
             if is_complete(out):
                 return describe_pairs(out)
+            loaded = _recipe(recipe)
             try:
-                kinds = _GENERATORS.get(recipe, ()) if self.stand_ins else ()
+                trained = self.stand_ins and not all(rules_stand_in(name, loaded) for name in operators)
+                kinds = _GENERATORS.get(recipe, ()) if trained else ()
                 models: dict[str, str] = {kind: str(self._generator(kind)) for kind in kinds}
             except (DatasetError, TrainingDataError, GeneratorUnavailableError) as error:
                 if recipe == "ssmba":
@@ -215,7 +283,8 @@ class RunData:
                 return prepare_pairs(
                     questions,
                     out,
-                    recipe=recipe,
+                    recipe=loaded,
+                    operators=operators,
                     seed=self.scale.settings.seed,
                     stand_ins=self.stand_ins,
                     generators={**models, **self.generators},
@@ -255,7 +324,7 @@ class RunData:
 
     def pseudo_labelled(self, recipe: str) -> tuple[Path, PseudoLabelStatistics]:
         """Label a baseline's pairs with the untrained encoder, and return the file's path and the label statistics."""
-        source = self.pairs(recipe).path
+        (source,) = self.pairs(recipe).paths
         out = self.folder / "data" / f"{recipe}-pl.jsonl.gz"
         with self._alone(out.name):
             if not out.is_file():
@@ -289,14 +358,15 @@ class RunData:
             training.more_questions,
         )
         if key not in self._triplets:
-            paths = [self.pseudo_labelled(method.recipe)[0] if method.pseudo_labels else prepared.path]
+            paths = [self.pseudo_labelled(method.recipe)[0]] if method.pseudo_labels else [*prepared.paths]
             if further is not None:
-                paths.append(further.path)
+                paths += further.paths
             seed = self.scale.settings.seed
             made = read_triplets(
                 *paths,
                 seed=seed,
                 drop_operators=[training.without] if training.without else (),
+                only_operators=method.operators,
                 questions=self._chosen(training),
                 in_batch=method.in_batch,
             )
@@ -313,7 +383,8 @@ class RunData:
         """
         if training.questions is None and not training.sources:
             return None
-        ids = [str(row["id"]) for row in open_table(self.questions).rows(["id"])]
+        source = self.fallback_questions if training.method.recipe == FALLBACK_RECIPE else self.questions
+        ids = [str(row["id"]) for row in open_table(source).rows(["id"])]
         if training.sources:
             ids = [name for name in ids if name.startswith(training.sources)]
         chosen = choose_questions(ids, training.questions or len(ids), self.scale.settings.seed)
@@ -351,9 +422,22 @@ class RunData:
 
 
 def _both(first: PreparedPairs, second: PreparedPairs) -> PreparedPairs:
-    """Describe two files of pairs together: the stand-ins and the skipped operators of both."""
+    """Describe the pairs of two descriptions together."""
     stand_ins = tuple(dict.fromkeys((*first.stand_ins, *second.stand_ins)))
-    return replace(first, stand_ins=stand_ins, left_out={**first.left_out, **second.left_out})
+    return replace(
+        first,
+        paths=(*first.paths, *second.paths),
+        stand_ins=stand_ins,
+        left_out={**first.left_out, **second.left_out},
+    )
+
+
+def _recipe(name: str) -> Recipe:
+    """Return a recipe. The fallback recipe has all operators of the methods that show the public code's fallback."""
+    if name != FALLBACK_RECIPE:
+        return load_recipe(name)
+    operators = tuple(dict.fromkeys(operator for method in FALLBACKS for operator in method.operators))
+    return replace(load_recipe("paper"), name=name, operators=operators)
 
 
 def _entity_reader() -> str:

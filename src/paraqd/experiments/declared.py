@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from paraqd.experiments.data import PUBLISHED_IDS
 from paraqd.experiments.methods import (
     DELETION,
+    FALLBACKS,
     METHODS,
     PARAQD,
     PRETRAINED,
     PUBLIC_CODE,
+    PUBLISHED,
     SSMBA,
     UDA,
     Method,
@@ -19,6 +22,7 @@ from paraqd.experiments.methods import (
 )
 from paraqd.experiments.scales import Scale
 from paraqd.training.encoders import PAPER_ENCODERS
+from paraqd.training.settings import MARGINS
 
 VALID_OPERATORS = ("f1", "f2", "f3", "f4")
 # the columns that identify a row in the experiments on the gap between our results and the paper's
@@ -159,6 +163,16 @@ def _leak(scale: Scale) -> list[Row]:
     return _arms(scale, arms, scale.arm_seeds, more_sets=[scale.train_operator_set])
 
 
+def _fallback(scale: Scale) -> list[Row]:
+    settings = replace(scale.settings, distance="euclidean", margin=MARGINS["euclidean"])
+    few = Training(PUBLISHED[0], scale.encoder, settings, layers=scale.layers, sources=(PUBLISHED_IDS,))
+    arms = {f"{m.name}, published questions": replace(few, method=m) for m in (*FALLBACKS, *PUBLISHED)}
+    more = replace(few, sources=scale.arm_sources, questions=scale.fallback_questions)
+    more = more.with_settings(epochs=min(settings.epochs, scale.fallback_epochs))
+    arms |= {f"{m.name}, {scale.fallback_questions:,} questions": replace(more, method=m) for m in FALLBACKS}
+    return _arms(scale, arms, scale.arm_seeds)
+
+
 def _deletion(scale: Scale) -> list[Row]:
     arms = {"f8 deletes or makes vague": _arm(PARAQD, scale), "f8 deletes": _arm(DELETION, scale)}
     return _arms(scale, arms, scale.arm_seeds)
@@ -253,6 +267,7 @@ EXPERIMENTS = (
         rows=_recipes,
     ),
     Experiment("leak", "Word replacement if an operator does not apply", on=ARM, rows=_leak),
+    Experiment("fallback", "The public code's fallback and its published outputs", on=ARM, rows=_fallback),
     Experiment("deletion", "f8 that only deletes numbers", on=ARM, rows=_deletion),
     Experiment("sources", "One corpus of questions against another, in equal steps", on=ARM, rows=_sources),
     Experiment(

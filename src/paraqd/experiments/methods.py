@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from paraqd.operators import load_recipe
 from paraqd.training.settings import TrainSettings
 
 
@@ -16,13 +17,14 @@ class Method:
 
     ``recipe`` is the name of the recipe that produces the training pairs, or None if the method uses an untrained
     encoder. If ``pseudo_labels`` is True, an encoder labels the pairs. If ``in_batch`` is True, triplets may use
-    in-batch negatives.
+    in-batch negatives. If ``operators`` is not empty, only the outputs of these operators are used.
     """
 
     name: str
     recipe: str | None = None
     pseudo_labels: bool = False
     in_batch: bool = False
+    operators: tuple[str, ...] = ()
 
 
 PRETRAINED = Method("Pretrained")
@@ -33,6 +35,24 @@ SSMBA_PL = Method("SSMBA (w pl)", "ssmba", pseudo_labels=True, in_batch=True)
 PARAQD = Method("ParaQD", "paper")
 PUBLIC_CODE = Method("ParaQD, public code", "public-code")
 DELETION = Method("ParaQD, f8 deletes", "paper-deletion")
+_OURS = (*load_recipe("paper").valid, "ImportantPhraseDeletion", "LastSentenceDeletion")
+_ERRORS = ("EntityReplacement", "NumberDeletion", "UnitReplacement")  # f7, f8 and f10
+_REPLACING = ("EntitiesOrTopWords", "NumbersOrTopWords", "UnitsOrTopWords")  # the same with the public code's fallback
+_WITHOUT_F9 = (*_OURS, *_ERRORS)
+FALLBACK_RECIPE = "fallback"  # all operators of the methods below, and the outputs that the public code published
+FALLBACKS = (
+    Method("without f9", FALLBACK_RECIPE, operators=_WITHOUT_F9),
+    Method("f9 replaces top words", FALLBACK_RECIPE, operators=(*_WITHOUT_F9, "TopWordReplacement")),
+    Method(
+        "f9 replaces top words everywhere", FALLBACK_RECIPE, operators=(*_WITHOUT_F9, "TopWordReplacementEverywhere")
+    ),
+    Method("f9 paraphrases", FALLBACK_RECIPE, operators=(*_WITHOUT_F9, "LossyParaphrase")),
+    Method("as the public code", FALLBACK_RECIPE, operators=(*_OURS, *_REPLACING, "ParaphraseOrTopWords")),
+)
+PUBLISHED = (
+    Method("published outputs", FALLBACK_RECIPE, operators=tuple(f"published f{n}" for n in range(1, 11))),
+    Method("published f9, the others ours", FALLBACK_RECIPE, operators=(*_WITHOUT_F9, "published f9")),
+)
 METHODS = (PRETRAINED, UDA, UDA_PL, SSMBA, SSMBA_PL, PARAQD)
 
 

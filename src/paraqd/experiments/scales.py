@@ -30,6 +30,8 @@ class Scale:
         The prefixes of question ids that identify the two corpora to compare.
     arm_triplets : int
         The number of triplets from each of the two corpora.
+    fallback_questions, fallback_epochs
+        The number of questions and epochs in the experiment on the public code's fallback.
     arm_more_questions, arm_more_count
         The name of the data set that adds further training questions, and the largest number of its questions that
         are added (near-duplicates of held-out questions are left out). The name ``other_samples`` stands for the
@@ -54,6 +56,8 @@ class Scale:
     arm_seeds: tuple[int, ...] = (1, 2, 3)
     arm_sources: tuple[str, str] = ("aqua", "mathqa")
     arm_triplets: int = 27_000
+    fallback_questions: int = 4_000
+    fallback_epochs: int = 7
     arm_more_questions: str = "em_questions"
     arm_more_count: int = 7_420
     layers: int | None = None
@@ -84,6 +88,7 @@ SMOKE = Scale(
     arm_seeds=(1,),
     arm_sources=("s03", "s05"),
     arm_triplets=12,
+    fallback_questions=4,
     arm_more_questions="other_samples",
     arm_more_count=6,
     layers=1,

@@ -68,6 +68,7 @@ BUILTIN: Mapping[str, str] = {
     "MaskedReconstruction": "models.masked_reconstruction",
     "NumberRemoval": "numbers.number_removal",
     "TopWordReplacement": "wording.top_word_replacement",
+    "TopWordReplacementEverywhere": "wording.top_word_replacement",
     "EntitiesOrTopWords": "public_code",
     "NumbersOrTopWords": "public_code",
     "ParaphraseOrTopWords": "public_code",

@@ -10,6 +10,7 @@ from typing import Any
 
 from paraqd.data.tables import replacing
 from paraqd.generators.encoder import DEFAULT_ENCODER
+from paraqd.operators.recipes import Recipe
 from paraqd.progress import Progress, silent
 from paraqd.runs.augment import augment
 from paraqd.runs.output import read_metadata
@@ -19,13 +20,13 @@ from paraqd.training.settings import SEED
 
 @dataclass(frozen=True)
 class PreparedPairs:
-    """A file of labelled pairs, with a record of how the pairs were created.
+    """Files of labelled pairs, with a record of how the pairs were created.
 
     ``recipe`` is the recipe's name, ``stand_ins`` lists the operators that used a replacement model, ``left_out`` maps
     each skipped operator to the reason, and ``entities`` is the name of the entity reader.
     """
 
-    path: Path
+    paths: tuple[Path, ...]
     recipe: str
     stand_ins: tuple[str, ...]
     left_out: Mapping[str, str]
@@ -37,7 +38,7 @@ def describe_pairs(path: str | Path) -> PreparedPairs:
     facts = read_metadata(path)
     stand_ins = tuple(f"{name} ({model})" for name, model in facts.get("stand_ins", {}).items())
     return PreparedPairs(
-        Path(path), str(facts.get("recipe", "")), stand_ins, facts.get("left_out", {}), facts.get("entities", "")
+        (Path(path),), str(facts.get("recipe", "")), stand_ins, facts.get("left_out", {}), facts.get("entities", "")
     )
 
 
@@ -53,7 +54,7 @@ def prepare_pairs(
     questions: Path,
     out: Path,
     *,
-    recipe: str = "",
+    recipe: str | Recipe = "",
     operators: Sequence[str] | None = None,
     seed: int = SEED,
     stand_ins: bool = True,

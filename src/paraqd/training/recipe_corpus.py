@@ -76,12 +76,12 @@ def read_pairs_for_training(
             workers=workers,
             progress=progress,
         )
-        described, validation = [made], validation or checked.path
+        described, validation = [made], validation or checked.paths[0]
     if not files:
         columns, encoding = DEFAULT_COLUMNS, None
     return TrainingPairs(
         triplets=read_triplets(
-            *(found.path for found in described),
+            *(path for found in described for path in found.paths),
             seed=seed,
             drop_operators=without,
             in_batch=in_batch,

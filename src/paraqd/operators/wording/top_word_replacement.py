@@ -25,6 +25,7 @@ class TopWordReplacement(Operator):
     """
 
     name = "TopWordReplacement"
+    occurrences = 1  # how often a word is replaced; -1 means everywhere
     polarity = "invalid"
     fault = "incoherent"
     changes = EVERYTHING
@@ -42,9 +43,16 @@ class TopWordReplacement(Operator):
         text, left = problem.text, rng.randint(1, _MOST)
         for word in ranked:
             if left and word in text:
-                text = text.replace(word, _different_term(word, terms, rng), 1)
+                text = text.replace(word, _different_term(word, terms, rng), self.occurrences)
                 left -= 1
         return text if text != problem.text else None
+
+
+class TopWordReplacementEverywhere(TopWordReplacement):
+    """Replace the words that TopWordReplacement replaces, but wherever they occur, to measure the difference."""
+
+    name = "TopWordReplacementEverywhere"
+    occurrences = -1
 
 
 def _different_term(word: str, terms: tuple[str, ...], rng: random.Random) -> str:
