@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo demo-augment test lint format docs bench bench-env bench-operators clean
+.PHONY: help setup demo test lint format docs bench bench-env bench-operators clean
 
 # two test processes more than there are cores, because many tests wait for programs that they start
 TEST_PROCESSES ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
@@ -14,7 +14,6 @@ BENCH ?=
 
 help:
 	@echo "make demo          show verdicts on sample pairs (installs only the core and the language-model judge)"
-	@echo "make demo-augment  make labelled pairs from sample questions (installs only the core and the language-model judge)"
 	@echo "make setup         create a virtual environment in $(VENV) with everything"
 	@echo "make test          run all tests"
 	@echo "make lint          check formatting, lint, types and import directions"
@@ -46,9 +45,6 @@ setup: $(VENV)/.all
 
 demo: $(VENV)/.core
 	@$(BIN)/python -m paraqd.cli.demo
-
-demo-augment: $(VENV)/.core
-	@$(BIN)/python -m paraqd.cli.demo augment
 
 # hundreds of programs that the tests start need compiled modules, even where the environment keeps Python from saving them
 test: setup

@@ -5,7 +5,7 @@
 This script prints three Markdown tables:
 
 - the kinds of edit in the public code's outputs (``aquarat_validation_reference.csv``), by operator;
-- our own outputs, if ``--pairs`` is a file that ``paraqd augment`` wrote, by operator;
+- our own outputs, if ``--pairs`` is a file that ``paraqd lab augment`` wrote, by operator;
 - the invalid pairs in the test sets, by kind of edit.
 
 Each table shows how many of the pairs each model accepts, which means that the score is above 0.5.
@@ -22,11 +22,11 @@ from pathlib import Path
 
 import numpy as np
 
-from paraqd.data.datasets import load_pairs
-from paraqd.data.tables import open_table
 from paraqd.evaluation.edits import EDIT_KINDS, REPLACED, edit_kind, find_edits
-from paraqd.generators.encoder import Encoder, load_encoder
 from paraqd.scoring.cosine import cosine_scores
+from paraqd.scoring.torch_encoder import Encoder, load_encoder
+from paraqd.tables.datasets import load_pairs
+from paraqd.tables.table import open_table
 
 COLUMNS = {f"positive{n}": f"f{n}" for n in range(1, 5)} | {f"neg_{n}": f"f{n + 4}" for n in range(1, 7)}
 

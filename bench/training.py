@@ -22,12 +22,12 @@ from sentence_transformers import InputExample
 from sentence_transformers.sentence_transformer import losses
 from torch.utils.data import DataLoader
 
-from paraqd.data.triplets import TripletSet, read_triplets, subset
-from paraqd.training.batches import plan_batches, tokenize
-from paraqd.training.encoders import embedder, load_trainable
-from paraqd.training.settings import Batches, TrainSettings
-from paraqd.training.trainer import run_trainer
-from paraqd.training.validation import validate
+from paraqd.lab.corpora.triplets import TripletSet, read_triplets, subset
+from paraqd.lab.training.batches import plan_batches, tokenize
+from paraqd.lab.training.encoders import embedder, load_trainable
+from paraqd.lab.training.settings import Batches, TrainSettings
+from paraqd.lab.training.trainer import run_trainer
+from paraqd.lab.training.validation import validate
 
 
 def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> float:

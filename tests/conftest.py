@@ -19,7 +19,7 @@ import language_judge
 
 from paraqd.cli.main import run
 from paraqd.judge_package import JUDGE, SOLVABLE
-from paraqd.operators import apply, registry
+from paraqd.lab.operators import apply, registry
 
 # A test does not fail because the machine is busy.
 settings.register_profile("paraqd", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -12,12 +12,12 @@ import pytest
 
 from paraqd import Scorer
 from paraqd.cli.program import program
-from paraqd.data.tables import open_table
-from paraqd.operators import Operator, Resources, derive_rng
-from paraqd.operators.apply import Question
+from paraqd.lab.operators import Operator, Resources, derive_rng
 from paraqd.paraphrasing.distance import overlap
 from paraqd.paraphrasing.sources.rules import RuleSource
 from paraqd.reading import read
+from paraqd.tables.questions import Question
+from paraqd.tables.table import open_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 from paraqd.version import __version__
 
 if TYPE_CHECKING:
-    from paraqd.data.formats import TableError
-    from paraqd.data.tables import Columns
     from paraqd.errors import ModelError, ParaqdError
     from paraqd.paraphrasing.files import paraphrase_file
     from paraqd.paraphrasing.paraphraser import Paraphrase, paraphrase
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
     from paraqd.server.client import AsyncClient, Client
     from paraqd.server.client_messages import ClientError
+    from paraqd.tables.formats import TableError
+    from paraqd.tables.table import Columns
 
 # Names are loaded on first use, so that a program loads only the modules that it needs.
 _LATER = {
@@ -42,7 +42,7 @@ _LATER = {
     "equal": "paraqd.reading",
     "read": "paraqd.reading",
     "Scorer": "paraqd.scoring.scorer",
-    "Columns": "paraqd.data.tables",
+    "Columns": "paraqd.tables.table",
     "Model": "paraqd.runs.score",
     "ModelError": "paraqd.errors",
     "Paraphrase": "paraqd.paraphrasing.paraphraser",
@@ -50,7 +50,7 @@ _LATER = {
     "ParaqdError": "paraqd.errors",
     "RunInterrupted": "paraqd.runs.run",
     "ScoreReport": "paraqd.runs.score",
-    "TableError": "paraqd.data.formats",
+    "TableError": "paraqd.tables.formats",
     "calibrate_file": "paraqd.runs.calibrate",
     "decide_file": "paraqd.runs.decide",
     "evaluate_file": "paraqd.runs.evaluate",

@@ -6,7 +6,7 @@ from __future__ import annotations
 class ParaqdError(Exception):
     """The base class of all exceptions that paraqd raises deliberately. The message is one line.
 
-    >>> from paraqd.data.formats import TableError
+    >>> from paraqd.tables.formats import TableError
     >>> issubclass(TableError, ParaqdError)
     True
     """

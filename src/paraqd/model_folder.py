@@ -108,14 +108,14 @@ class ModelFolder:
             path = self.path / name
             if not path.is_file():
                 raise ModelError(
-                    f"{self.path} has no {name}: run paraqd export on a folder that you trained, or install the model "
-                    "again"
+                    f"{self.path} has no {name}: run paraqd lab export on a folder that you trained, or install the "
+                    "model again"
                 )
             digest = sha256_of(path)
             if recorded.get(name, digest) != digest:
                 raise ModelError(
                     f"{path} has changed since the model was written (its sha256 differs from the "
-                    f"one in {FACTS_FILE}): install the model again, or run paraqd export"
+                    f"one in {FACTS_FILE}): install the model again, or run paraqd lab export"
                 )
             found[name] = digest
         return found
@@ -169,7 +169,8 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
         else:
             problem = "is a file, not a model folder" if folder.exists() else "does not exist"
         raise ModelError(
-            f"{folder} {problem}; pass default, or a folder that paraqd export or paraqd train --recipe default created"
+            f"{folder} {problem}; pass default, or a folder that paraqd lab export or paraqd lab train --recipe default "
+            "created"
         )
     try:
         facts = json.loads(path.read_bytes(), parse_constant=_refuse_constant)

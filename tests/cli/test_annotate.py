@@ -1,4 +1,4 @@
-"""``paraqd annotate``: driven by lines and at a real terminal, killed and gone on with, merged and counted."""
+"""``paraqd lab annotate``: driven by lines and at a real terminal, killed and gone on with, merged and counted."""
 
 import io
 import json
@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import paraqd
-from paraqd.annotation.journals import Session, open_journal, read_journal
-from paraqd.annotation.pairs_to_label import read_pairs_to_label
-from paraqd.cli.annotate_screen import Pace, progress
 from paraqd.cli.main import run
+from paraqd.lab.annotation.journals import Session, open_journal, read_journal
+from paraqd.lab.annotation.pairs_to_label import read_pairs_to_label
+from paraqd.lab.cli.annotate_screen import Pace, progress
 
 HEADER = "id,question,paraphrase,label,operator,paper_id,intended"
 
@@ -145,8 +145,8 @@ def test_options_may_come_before_the_pairs(here, typed):
 
 def test_help_has_examples(capsys):
     for command in ([], ["label"], ["merge"], ["export"], ["stats"]):
-        assert run(["annotate", *command, "--help"]) == 0
-        assert "Example: paraqd annotate" in capsys.readouterr().out
+        assert run(["lab", "annotate", *command, "--help"]) == 0
+        assert "Example: paraqd lab annotate" in capsys.readouterr().out
 
 
 def test_pace_and_time_left(here):
@@ -176,7 +176,7 @@ def test_merge_says_kappa_and_writes_one_file(here, typed):
     assert "0.67 (substantial)" in out and "83.3%" in out
     assert err == (
         "1 pair in dispute (kept without a label): row 4; "
-        "to settle disputes, run paraqd annotate PAIRS with --resolve\n"
+        "to settle disputes, run paraqd lab annotate PAIRS with --resolve\n"
     )
     lines = Path("merged.csv").read_text().splitlines()
     assert lines[0] == f"{HEADER},annotators,agreed,annotator_notes"
@@ -235,12 +235,16 @@ def test_two_who_labelled_different_pairs(here, typed):
 def test_an_annotator_who_labelled_nothing(here, typed, fails):
     labelled_as_intended("ann")
     typed([], "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
-    line = fails("annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv")
+    line = fails("lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv")
     assert "bob labelled nothing: 0 of 6 pairs have a label in bob.csv" in line and "omit bob" in line
     assert not Path("merged.csv").exists()
     typed("q", "annotate", "pairs.csv", "--annotator", "eve")
-    assert "eve labelled nothing: 0 of 6" in fails("annotate", "merge", "pairs.csv", "pairs.eve.jsonl", "-o", "m.csv")
-    line = fails("annotate", "pairs.csv", "--annotator", "carl", "--resolve", "ann.jsonl", "--resolve", "bob.csv")
+    assert "eve labelled nothing: 0 of 6" in fails(
+        "lab", "annotate", "merge", "pairs.csv", "pairs.eve.jsonl", "-o", "m.csv"
+    )
+    line = fails(
+        "lab", "annotate", "pairs.csv", "--annotator", "carl", "--resolve", "ann.jsonl", "--resolve", "bob.csv"
+    )
     assert "bob labelled nothing" in line, "it is not that they do not disagree on any pair"
 
 
@@ -286,17 +290,17 @@ def test_statistics_drawn(here, typed):
 
 
 def test_pairs_that_cannot_be_annotated(here, fails):
-    assert "there is no file none.csv" in fails("annotate", "none.csv")
-    assert "PAIRS must be a file" in fails("annotate", "-")
+    assert "there is no file none.csv" in fails("lab", "annotate", "none.csv")
+    assert "PAIRS must be a file" in fails("lab", "annotate", "-")
     Path("empty.csv").write_text("question,paraphrase\n")
-    assert "empty.csv has no rows" in fails("annotate", "empty.csv")
+    assert "empty.csv has no rows" in fails("lab", "annotate", "empty.csv")
     Path("other.csv").write_text("question,augmented\na,b\n")
-    assert "did you mean --paraphrase-column augmented?" in fails("annotate", "other.csv")
+    assert "did you mean --paraphrase-column augmented?" in fails("lab", "annotate", "other.csv")
     Path("twice.csv").write_text("question,paraphrase\na,b\na,b\n")
-    assert "rows 2 and 3 are the same pair" in fails("annotate", "twice.csv")
-    assert "--annotator" in fails("annotate", "pairs.csv", "--annotator", "a/b")
-    assert "is not a journal" in fails("annotate", "pairs.csv", "-o", "pairs.csv")
-    assert "Missing argument" in fails("annotate", "merge", "pairs.csv", "-o", "x.csv")
+    assert "rows 2 and 3 are the same pair" in fails("lab", "annotate", "twice.csv")
+    assert "--annotator" in fails("lab", "annotate", "pairs.csv", "--annotator", "a/b")
+    assert "is not a journal" in fails("lab", "annotate", "pairs.csv", "-o", "pairs.csv")
+    assert "Missing argument" in fails("lab", "annotate", "merge", "pairs.csv", "-o", "x.csv")
 
 
 def test_a_pairs_file_that_changed(here, typed, fails):
@@ -305,7 +309,7 @@ def test_a_pairs_file_that_changed(here, typed, fails):
     assert "pairs in pairs.csv have changed since pairs.ann.jsonl" in fails(
         "annotate", "pairs.csv", "--annotator", "ann"
     )
-    assert "have changed since" in fails("annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "m.csv")
+    assert "have changed since" in fails("lab", "annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "m.csv")
 
 
 def test_annotators_that_cannot_be_merged(here, fails):
@@ -327,11 +331,11 @@ def test_annotators_that_cannot_be_merged(here, fails):
 
 
 def test_files_without_statistics(here, fails):
-    assert "none of the 6 rows has an annotated label" in fails("annotate", "stats", "pairs.csv")
+    assert "none of the 6 rows has an annotated label" in fails("lab", "annotate", "stats", "pairs.csv")
     Path("plain.csv").write_text("question,paraphrase,label\na,b,1\n")
-    assert "plain.csv has no column 'operator'" in fails("annotate", "stats", "plain.csv")
+    assert "plain.csv has no column 'operator'" in fails("lab", "annotate", "stats", "plain.csv")
     Path("bad.csv").write_text("operator,intended,label\nA,1,1\nA,1,yes\n")
-    assert "bad.csv: row 3 has the label 'yes'; it must be 0 or 1" in fails("annotate", "stats", "bad.csv")
+    assert "bad.csv: row 3 has the label 'yes'; it must be 0 or 1" in fails("lab", "annotate", "stats", "bad.csv")
 
 
 # --- at a terminal

@@ -31,10 +31,10 @@ def here(tmp_path, monkeypatch):
         ("explain Question", ["Missing argument", "(see paraqd explain --help)"]),
         ("nonsense", ["No such command 'nonsense'", "(see paraqd --help)"]),
         ("score --nonsense", ["No such option: --nonsense", "(see paraqd score --help)"]),
-        ("evaluate missing", ["missing", "paraqd data list"]),
+        ("evaluate missing", ["missing", "paraqd lab data list"]),
         ("operators --recipe missing", ["missing", "paper"]),
         ("augment pairs.csv -o out.csv --operators missing", ["missing"]),
-        ("data path missing", ["missing", "paraqd data list"]),
+        ("data path missing", ["missing", "paraqd lab data list"]),
         ("export missing -o out", ["missing"]),
         ("experiment missing --out out", ["missing", "train-operators"]),
         ("purity missing.csv", ["missing.csv"]),
@@ -60,21 +60,22 @@ def test_an_error_of_the_operating_system_is_expected(here, fails, monkeypatch):
     def refuse(name):
         raise PermissionError(13, "Permission denied", "/some/file")
 
-    monkeypatch.setattr("paraqd.operators.get", refuse)
-    assert fails("operators") == "error: cannot use /some/file: Permission denied"
+    monkeypatch.setattr("paraqd.lab.operators.get", refuse)
+    assert fails("lab", "operators") == "error: cannot use /some/file: Permission denied"
 
 
 def test_an_unexpected_error_is_named_and_can_be_shown_whole(here, fails, monkeypatch):
     def break_down(name):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("paraqd.operators.get", break_down)
+    monkeypatch.setattr("paraqd.lab.operators.get", break_down)
     assert (
-        fails("operators") == "error: unexpected ZeroDivisionError: division by zero (set PARAQD_DEBUG=1 to see where)"
+        fails("lab", "operators")
+        == "error: unexpected ZeroDivisionError: division by zero (set PARAQD_DEBUG=1 to see where)"
     )
     monkeypatch.setenv("PARAQD_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
-        run(["operators"])
+        run(["lab", "operators"])
 
 
 def outputs(capsys, *command):

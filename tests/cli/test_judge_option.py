@@ -74,10 +74,10 @@ class TestInstalled:
         case = {"question": TEXTS[0], "paraphrase": TEXTS[1], "label": 1}
         Path("cases").mkdir()
         Path("cases/rewording.jsonl").write_text(json.dumps(case) + "\n")
-        assert run(["checklist", "--cases", "cases", "--judge", "large", "--json"]) == 0
+        assert run(["lab", "checklist", "--cases", "cases", "--judge", "large", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["signature"] == Scorer.load(judge="large").signature
-        assert "cosine has no judge" in fails("checklist", "--scorer", "cosine", "--judge", "small")
-        assert "mode encoder has no judge" in fails("checklist", "--scorer", "encoder", "--judge", "small")
+        assert "cosine has no judge" in fails("lab", "checklist", "--scorer", "cosine", "--judge", "small")
+        assert "mode encoder has no judge" in fails("lab", "checklist", "--scorer", "encoder", "--judge", "small")
 
     def test_score_file(self, here):
         for given in ({"judge": "large"}, {"scorer": Model(judge="large")}):

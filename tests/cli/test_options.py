@@ -3,9 +3,9 @@
 import pytest
 
 from paraqd.cli.options import models_in, names_in
-from paraqd.data.writers import check_outputs
 from paraqd.errors import ParaqdError
-from paraqd.operators.plan import AugmentError
+from paraqd.lab.operators.plan import AugmentError
+from paraqd.tables.writers import check_outputs
 
 
 def test_names_with_commas():

@@ -8,7 +8,7 @@ import pytest
 from pair_files import LOST, NEW, PARAPHRASES, QUESTION, SAME, read_csv, read_jsonl, write_csv
 
 from paraqd.cli.main import run
-from paraqd.data.tables import open_table
+from paraqd.tables.table import open_table
 
 
 @pytest.mark.usefixtures("scorer")

@@ -11,7 +11,6 @@ import pytest
 
 import paraqd
 from paraqd.errors import ArgumentError
-from paraqd.operators.apply import Question
 from paraqd.parameters import as_options
 from paraqd.paraphrasing.choice import Limits
 from paraqd.paraphrasing.distance import overlap
@@ -19,6 +18,7 @@ from paraqd.paraphrasing.paraphraser import Settings, paraphrase_questions
 from paraqd.paraphrasing.sources.base import Candidate, Found
 from paraqd.paraphrasing.sources.endpoint import EndpointSource
 from paraqd.paraphrasing.sources.loading import load_source
+from paraqd.tables.questions import Question
 
 QUESTION = "Meera buys 12 kg of rice at $3 per kg and 5 kg of sugar at $2 per kg. How much money does she spend in all?"
 

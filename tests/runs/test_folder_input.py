@@ -14,7 +14,7 @@ import pytest
 
 import paraqd.runs.pieces  # noqa: F401  # loaded before a test patches what it imports
 from paraqd.cli.main import run
-from paraqd.data.locks import try_lock
+from paraqd.tables.locks import try_lock
 from tests.runs.conftest import READING, pairs, parts, rows, write
 
 
@@ -134,7 +134,7 @@ class TestBadInput:
         def starved(*given):
             raise pa.ArrowMemoryError("malloc of size 64 failed")
 
-        monkeypatch.setattr("paraqd.data.parquet.batches", starved)
+        monkeypatch.setattr("paraqd.tables.parquet.batches", starved)
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
         assert "part-00000.parquet is missing" in capsys.readouterr().err
 
@@ -142,7 +142,7 @@ class TestBadInput:
         def broken(*given):
             raise OSError(errno.EIO, "Input/output error")
 
-        monkeypatch.setattr("paraqd.data.parquet.batches", broken)
+        monkeypatch.setattr("paraqd.tables.parquet.batches", broken)
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
         assert "part-00000.parquet is missing: rows 1–450 of in/a.parquet cannot be read" in capsys.readouterr().err
         monkeypatch.undo()

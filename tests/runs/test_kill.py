@@ -82,7 +82,7 @@ def pairs(count):
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    monkeypatch.setattr("paraqd.runs.pseudo_labels.load_encoder", encoder)
+    monkeypatch.setattr("paraqd.lab.corpora.pseudo_labels.load_encoder", encoder)
     rows = list(pairs(ROWS))
     Path("rules.toml").write_text(RECIPE)
     Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

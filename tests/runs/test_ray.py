@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.data.tables import TableError
 from paraqd.runs.engines import PieceWorker, Result, in_processes
 from paraqd.runs.pieces import Piece
 from paraqd.runs.ray_engine import ClusterError, _WorkerActor, _Workers, on_ray
+from paraqd.tables.table import TableError
 from tests.runs.conftest import READING, environment, pairs, parts, rows, same, wait_for, write
 
 pytestmark = pytest.mark.xdist_group("ray")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from paraqd import Scorer, score_file
-from paraqd.data.tables import TableError
 from paraqd.runs.run import RunInterrupted
 from paraqd.runs.score import Model
+from paraqd.tables.table import TableError
 from tests.runs.conftest import environment
 
 

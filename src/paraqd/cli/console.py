@@ -82,7 +82,7 @@ def fail(message: str) -> None:
 
 def write_json(data: Any) -> None:
     """Write data to standard output as JSON, for use by other programs."""
-    from paraqd.data.writers import json_text
+    from paraqd.tables.writers import json_text
 
     sys.stdout.write(json_text(data, encoding=sys.stdout.encoding or "utf-8", indent=2) + "\n")
 

@@ -44,11 +44,15 @@ def _run(arguments: list[str]) -> int:
     """Run the command and return its exit code. Report an error in one line."""
     try:
         from paraqd.cli.options import with_optional_values
-        from paraqd.cli.program import COMMANDS, program
+        from paraqd.cli.program import moved, program
 
-        only = arguments[0] if arguments and arguments[0] in COMMANDS else None
+        if message := moved(arguments):
+            from paraqd.cli.console import fail
+
+            fail(message)
+            return _NOTHING_DONE
         with as_options():
-            code = program(only)(args=with_optional_values(arguments), prog_name="paraqd", standalone_mode=False)
+            code = program(arguments)(args=with_optional_values(arguments), prog_name="paraqd", standalone_mode=False)
         return code if isinstance(code, int) else _DONE
     except BrokenPipeError:
         raise

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from paraqd.data.tables import default_id
 from paraqd.errors import ArgumentError
-from paraqd.operators.apply import Question
 from paraqd.parameters import named, truth, whole_number
 from paraqd.paraphrasing.choice import LIMITS, METHODS, Judged, Limits, Method, choose, why_few
 from paraqd.paraphrasing.repair import repair as mend
@@ -21,6 +19,8 @@ from paraqd.runs.score_rows import PairScorer
 from paraqd.scoring.same_text import same_text
 from paraqd.scoring.scorer import Scorer
 from paraqd.scoring.verdict import Evidence, Verdict
+from paraqd.tables.questions import Question
+from paraqd.tables.table import default_id
 from paraqd.text_check import text_problem
 
 Search = Literal["sample", "anneal"]

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from paraqd.data.pair_tables import PairColumns
 from paraqd.scoring.decisions import Band, decide
+from paraqd.tables.pair_tables import PairColumns
 
 if TYPE_CHECKING:
-    from paraqd.data.tables import Columns, Row
     from paraqd.scoring.verdict import Verdict
+    from paraqd.tables.table import Columns, Row
 
 # the columns that scoring adds, in order
 ADDED: Mapping[str, type] = {

@@ -20,13 +20,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import TableError, clear_errors
-from paraqd.data.locks import try_lock
 from paraqd.parameters import named
 from paraqd.runs.locations import Location
 from paraqd.runs.parts import Facts, Parts
 from paraqd.runs.survey import AT_ONCE, Inputs
 from paraqd.scoring.signature import difference
+from paraqd.tables.formats import TableError, clear_errors
+from paraqd.tables.locks import try_lock
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 _FORMAT = 1

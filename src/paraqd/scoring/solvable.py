@@ -192,7 +192,7 @@ class SolvableChecker:
         if folder.kind != SOLVABLE_MODEL:
             raise ModelError(
                 f"{folder.path} does not hold a model for single questions: pass {SOLVABLE_MODEL}, or a model that was "
-                "trained with paraqd train --recipe solvable"
+                "trained with paraqd lab train --recipe solvable"
             )
         kinds, calibration = _known_kinds(folder), _calibration(folder)
         hashes = folder.verified_hashes()

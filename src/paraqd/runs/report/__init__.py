@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paraqd.data.formats import TableError
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns
-from paraqd.data.writers import replacing
 from paraqd.parameters import named
+from paraqd.tables.formats import TableError
+from paraqd.tables.table import DEFAULT_COLUMNS, Columns
+from paraqd.tables.writers import replacing
 
 if TYPE_CHECKING:
     from paraqd.runs.report.summary import ReportSummary

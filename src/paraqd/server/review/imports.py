@@ -13,9 +13,6 @@ from typing import Any, BinaryIO
 
 from sqlalchemy import select
 
-from paraqd.data.formats import Format, TableError
-from paraqd.data.rows import LostRow, Row, numbered
-from paraqd.data.tables import Table, open_table
 from paraqd.extras import MissingExtraError
 from paraqd.runs.score_rows import PARAPHRASE_COLUMN
 from paraqd.server.errors import TooLarge
@@ -36,6 +33,9 @@ from paraqd.server.review.requests import LONGEST_NOTE, LONGEST_REVIEWER
 from paraqd.server.review.tables import pairs
 from paraqd.server.review.times import seconds_of
 from paraqd.server.review.uploaded_tables import check_column_names, check_size, clear_reading, read_rows, storable
+from paraqd.tables.formats import Format, TableError
+from paraqd.tables.rows import LostRow, Row, numbered
+from paraqd.tables.table import Table, open_table
 from paraqd.text_check import LONGEST, is_blank, pair_problem
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx", ".parquet")

@@ -17,7 +17,6 @@ from fastapi.responses import FileResponse
 from pydantic import Field
 from starlette.types import Receive, Scope, Send
 
-from paraqd.data.formats import TableError
 from paraqd.server.errors import InvalidInput
 from paraqd.server.review import added_pairs, decisions, exports, imports, pairs, projects, statistics
 from paraqd.server.review.errors import BadRequest, sentence
@@ -38,6 +37,7 @@ from paraqd.server.review.requests import (
     reader,
     writer,
 )
+from paraqd.tables.formats import TableError
 from paraqd.text_check import text_problem
 
 review_router = APIRouter(prefix="/v1/projects", tags=["review"])
