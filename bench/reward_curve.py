@@ -4,7 +4,8 @@
     python bench/reward_curve.py plot results/reward
 
 MODEL is a generator folder (`paraqd lab generator train`), a GGUF file, or `tiny` for a tiny model with random
-weights. The training needs torch and transformers. Without onnxruntime, the small judge runs with torch. `plot` needs matplotlib.
+weights. The training needs torch and transformers. Without onnxruntime, the small judge runs with torch. `plot` needs
+matplotlib.
 
 The questions are divided at random: some are only used for evaluation, the others for training. A run that was
 interrupted goes on where it stopped if the same command is given again. A folder with a run of another model, other

@@ -123,3 +123,11 @@ def site(tmp_path, monkeypatch):
 def installed(site, language_judge_folder):
     """Install the tiny language-model judge for one test, and return its model folder."""
     return language_judge.install_judge(site, language_judge_folder)
+
+
+@pytest.fixture(scope="session")
+def parser():
+    """The spaCy pipeline that rules and operators get as the resource ``parser``; slow to load."""
+    from paraqd.reading.entities import load_spacy
+
+    return load_spacy()

@@ -169,8 +169,8 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
         else:
             problem = "is a file, not a model folder" if folder.exists() else "does not exist"
         raise ModelError(
-            f"{folder} {problem}; pass default, or a folder that paraqd lab export or paraqd lab train --recipe default "
-            "created"
+            f"{folder} {problem}; pass default, or a folder that paraqd lab export or paraqd lab train --recipe "
+            "default created"
         )
     try:
         facts = json.loads(path.read_bytes(), parse_constant=_refuse_constant)

@@ -18,7 +18,7 @@ def here(without_data):
 @pytest.fixture
 def scored(here, monkeypatch):
     """Put scores into a copy of the benchmark: a model is no part of these tests."""
-    from paraqd.lab.corpora import datasets
+    from paraqd.tables import datasets
 
     table = open_table(datasets.find("awp-variants"))
     # a careless scorer: it sees a lost question and a lost number, and takes all else for valid

@@ -2,9 +2,9 @@
 
 import pytest
 
-from paraqd.cli.options import models_in, names_in
+from paraqd.cli.options import names_in
 from paraqd.errors import ParaqdError
-from paraqd.lab.operators.plan import AugmentError
+from paraqd.lab.operators.plan import AugmentError, models_in
 from paraqd.tables.writers import check_outputs
 
 

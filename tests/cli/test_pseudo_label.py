@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.runs import pseudo_labels
+from paraqd.lab.corpora import pseudo_labels
 
 ROWS = [
     {"id": "1", "question": "five pens", "paraphrase": "five pens", "label": 1, "operator": "Backtranslation"},

@@ -15,10 +15,11 @@ import pytest
 import paraqd
 from paraqd.cli.main import run
 from paraqd.extras import MissingExtraError
+from paraqd.lab.corpora import pseudo_labels
 from paraqd.lab.corpora.augment import AugmentJob, augment, identity_of, models_of
 from paraqd.lab.corpora.pseudo_labels import pseudo_label_file
 from paraqd.lab.operators.resources import ResourceSpec
-from paraqd.runs import pseudo_labels, survey
+from paraqd.runs import survey
 from paraqd.runs.locations import Location
 from paraqd.tables.formats import clear_errors
 from tests.runs.conftest import READING, environment, pairs, parts, same, write, write_questions

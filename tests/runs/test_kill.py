@@ -29,7 +29,8 @@ BLOCKED = """
 import sys, time
 import numpy as np
 from paraqd.cli.main import run
-from paraqd.runs import parts as stored, pseudo_labels
+from paraqd.runs import parts as stored
+from paraqd.lab.corpora import pseudo_labels
 
 def blocked(part):
     def wait(self, index):

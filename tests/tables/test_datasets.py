@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.lab.corpora import datasets
+from paraqd.lab.corpora.download import get
+from paraqd.tables import datasets
 from paraqd.tables.datasets import (
     DATASETS,
     DataFile,
@@ -19,7 +20,6 @@ from paraqd.tables.datasets import (
     dataset,
     dataset_names,
     find,
-    get,
     load_pairs,
     load_questions,
     questions_file,

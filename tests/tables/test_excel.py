@@ -12,7 +12,7 @@ pytest.importorskip("openpyxl")
 
 import openpyxl
 
-from paraqd.lab.corpora import excel
+from paraqd.tables import excel
 from paraqd.tables.formats import EmptyError, TableError
 from paraqd.tables.table import open_table
 from paraqd.tables.writers import open_writer, write_rows

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraqd.extras import MissingExtraError
-from paraqd.lab.corpora import row_readers
+from paraqd.tables import row_readers
 from paraqd.tables.formats import Format, Kind, Packing, kind_of
 from paraqd.tables.table import Columns, Dialect, TableError, check_writable, default_id, open_table, open_writer
 from paraqd.tables.writers import write_rows

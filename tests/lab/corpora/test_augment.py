@@ -10,10 +10,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import paraqd
 from paraqd.errors import ParaqdError
 from paraqd.lab.corpora.augment import SCHEMA, AugmentError, augment, models_of
 from paraqd.lab.corpora.augment_report_page import report_html
-from paraqd.lab.operators import Noted, Operator, apply, derive_rng, get, resources
+from paraqd.lab.operators import Noted, Operator, derive_rng, get, resources
 from paraqd.lab.operators.plan import make_plan
 from paraqd.reading import read
 from paraqd.tables.table import Columns, default_id
@@ -199,7 +200,7 @@ def peak_memory(source, out):
         f"augment({str(source)!r}, {str(out)!r}, operators={RULES[:3]!r}); "
         "sys.stdout.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024))"
     )
-    environment = dict(os.environ, PYTHONPATH=str(Path(apply.__file__).parents[2]))
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
     return int(subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True).stdout)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import paraqd
 from paraqd.lab.corpora.augment import augment
-from paraqd.lab.operators import apply
 from paraqd.tables.table import Columns, TableError
 from tests.runs.conftest import RULES, write_questions
 
@@ -20,7 +20,7 @@ def kept_in(out):
 
 
 def start(arguments):
-    environment = dict(os.environ, PYTHONPATH=str(Path(apply.__file__).parents[2]))
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
     return subprocess.Popen(
         [sys.executable, "-m", "paraqd.cli.main", "augment", *map(str, arguments)],
         env=environment,

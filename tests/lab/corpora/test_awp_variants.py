@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.lab.corpora import datasets
 from paraqd.lab.corpora.awp_variants import EVIDENCE_KINDS, SCHEMA, build_variants, is_near, write_variants
+from paraqd.lab.corpora.download import get
 from paraqd.scoring.verdict import EvidenceKind
-from paraqd.tables.datasets import DATASETS, DatasetError, find, get, load_pairs, state, written_split
+from paraqd.tables import datasets
+from paraqd.tables.datasets import DATASETS, DatasetError, find, load_pairs, state, written_split
 from paraqd.tables.formats import TableError
 from paraqd.tables.table import open_table
 
-CARD = Path(__file__).parents[2] / "docs" / "awp-variants.md"
+CARD = Path(__file__).parents[3] / "docs" / "awp-variants.md"
 DATA_DIR = os.environ.get("PARAQD_DATA_DIR")
 
 

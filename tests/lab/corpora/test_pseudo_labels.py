@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from paraqd.lab.corpora import pseudo_labels
 from paraqd.lab.corpora.pseudo_labels import SCHEMA, PseudoLabelStatistics, pseudo_label, pseudo_label_file
 from paraqd.lab.corpora.triplets import IN_BATCH, read_triplets
 from paraqd.lab.operators.plan import AugmentError
-from paraqd.runs import pseudo_labels
 from paraqd.scoring.torch_encoder import EncoderError
 from paraqd.tables.table import TableError, default_id, open_table
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.lab.corpora import datasets
+from paraqd.lab.corpora.download import get
 from paraqd.lab.corpora.synthetic import problem_pairs, read_problems, synthetic_problems
-from paraqd.tables.datasets import DATASETS, DatasetError, get, load_pairs, state
+from paraqd.tables import datasets
+from paraqd.tables.datasets import DATASETS, DatasetError, load_pairs, state
 from paraqd.tables.table import TableError
 
-FOLDER = Path(__file__).parents[2] / "datasets" / "synthetic"
+FOLDER = Path(__file__).parents[3] / "datasets" / "synthetic"
 QUESTION = "Ann has 5 pens and Bob has 3. How many more has Ann?"
 
 

@@ -16,7 +16,7 @@ pytest.importorskip("sentence_transformers")
 pytest.importorskip("matplotlib")
 pytest.importorskip("sklearn")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEST_QUESTION = "Ann has 12 pens and gives 3 to Bob. How many pens are left?"
 NEAR = "Ann has 7 pens and gives 2 to Bob. How many pens are left?"
 OTHER = "A car covers 60 km in 2 hours. How fast is it?"

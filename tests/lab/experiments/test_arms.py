@@ -23,7 +23,7 @@ from paraqd.lab.experiments.scales import FULL
 from paraqd.lab.experiments.tables import Result, count_test_operators, recovered_operator_table, score_tables
 from paraqd.tables.pairs import Pair
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SCALE = replace(with_settings(FULL, batch_size=192, learning_rate=7e-5), ablation_questions=10_000, ablation_epochs=3)
 QUESTION = "A train covers 60 km in 2 hours. How fast is it?"
 INVALID = ("A train covers 60 km. How fast is it?", "A sona covers 60 km in 2 hours. How fast is it?")

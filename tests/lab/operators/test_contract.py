@@ -196,7 +196,7 @@ def test_a_built_in_operator_declares_everything(name):
 
 @pytest.fixture(scope="module")
 def sample_questions():
-    with open(Path(__file__).parents[2] / "samples" / "questions.csv", encoding="utf-8", newline="") as file:
+    with open(Path(__file__).parents[3] / "samples" / "questions.csv", encoding="utf-8", newline="") as file:
         return [row["question"] for row in csv.DictReader(file)]
 
 

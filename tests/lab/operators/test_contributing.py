@@ -12,7 +12,7 @@ from paraqd.lab.annotation.purity import check_pair
 from paraqd.lab.operators import PARTS, Operator, Resources, derive_rng, registry
 from paraqd.reading import read
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 

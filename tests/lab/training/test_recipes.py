@@ -25,7 +25,7 @@ def test_the_recipe_default_is_that_of_the_shipped_model():
 
 def test_the_recipe_default_is_that_of_the_language_judge():
     recipe = load_judge_recipe("default")
-    path = Path(__file__).parents[2] / "models" / "paraqd-judge-lm" / "src" / "paraqd_judge_lm" / "model"
+    path = Path(__file__).parents[3] / "models" / "paraqd-judge-lm" / "src" / "paraqd_judge_lm" / "model"
     facts = read_model_folder(path).facts
     assert facts["settings"] == vars(recipe.language_judge.training) and facts["shares"] == recipe.language_judge.shares
     assert facts["pairs"] == recipe.language_judge.pairs

@@ -191,13 +191,14 @@ def _kilobytes(bar: Bar) -> Progress:
 
 
 def _row(state: State, data_dir: str | None) -> dict[str, Any]:
-    from paraqd.tables.datasets import load_pairs, load_questions
+    from paraqd.lab.corpora.public_corpora import load_corpus
+    from paraqd.tables.datasets import load_pairs
     from paraqd.tables.formats import TableError
 
     record, rows, flaw = state.dataset, None, None
     if state.path is not None:
         try:
-            rows = len((load_pairs if record.kind == "pairs" else load_questions)(record.name, data_dir=data_dir))
+            rows = len((load_pairs if record.kind == "pairs" else load_corpus)(record.name, data_dir=data_dir))
         except TableError as error:  # the other data sets can still be listed
             flaw = str(error)
     return {

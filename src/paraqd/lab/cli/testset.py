@@ -73,8 +73,8 @@ def testset(
 
     The default recipe has the operators fa to fe. fb and fe each need a model, and are skipped if it is missing.
     Without fb, few questions get a valid pair. To train a model for fb, run paraqd lab generator train fb --data DIR
-    --out DIR on a GPU, and pass --generator fb=DIR. With --recipe extended, which needs no model, nearly all questions get a
-    valid pair.
+    --out DIR on a GPU, and pass --generator fb=DIR. With --recipe extended, which needs no model, nearly all questions
+    get a valid pair.
 
     To resume an interrupted run, repeat the command.
     """
