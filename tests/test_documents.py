@@ -199,7 +199,7 @@ def test_commands_inside_the_text_have_the_options_they_name():
         assert {option for option in named if option not in shown.stdout} == set(), command
 
 
-@pytest.mark.parametrize("target", ["setup", "demo", "demo-augment", "test", "lint", "docs", "bench"])
+@pytest.mark.parametrize("target", ["setup", "demo", "test", "lint", "docs", "bench"])
 def test_the_makefile_has_the_promised_targets(target):
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 

@@ -23,7 +23,7 @@ def polite_opening(tmp_path, monkeypatch):
     code = "\n".join(line.removeprefix("   ") for line in block.splitlines())
     name, module = re.search(r'`"(\w+)": "([\w.]+)",`', TEXT).groups()
     assert f"src/paraqd/lab/operators/{module.replace('.', '/')}.py" in TEXT
-    assert (ROOT / "src/paraqd/operators" / module.split(".")[0]).is_dir()
+    assert (ROOT / "src/paraqd/lab/operators" / module.split(".")[0]).is_dir()
     (tmp_path / "polite_opening.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, name: module})

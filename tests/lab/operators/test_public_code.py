@@ -64,13 +64,14 @@ def test_one_of_four_words_is_replaced_even_if_the_most_distinctive_are_names():
     ],
 )
 def test_words_are_replaced_only_if_the_operator_does_not_apply(name, applies):
-    first = get(name).first()
+    operator = get(name)
+    first = operator.first(**operator.settings)
     assert first.apply(read(PLAIN), random.Random(1), Resources()) is None
     assert 1 <= len(changed(PLAIN, apply(name, PLAIN))) <= 2
     assert apply(name, applies) == first.apply(read(applies), random.Random(1), Resources())
 
 
-def test_the_paraphraser_runs_on_about_a_third_of_the_questions():
+def test_the_paraphraser_runs_on_about_two_fifths_of_the_questions():
     class Shouting:
         name, by_sentence = "shouting", False
 
@@ -81,7 +82,7 @@ def test_the_paraphraser_runs_on_about_a_third_of_the_questions():
     resources = Resources(vocabulary=WORDS, **{"generator.f9": Shouting()})
     made = get("ParaphraseOrTopWords").apply_batch([read(PLAIN)] * 600, rngs, resources)
     shouted = sum(text.startswith("Well, ") for text in made)
-    assert shouted / 600 == pytest.approx(90 / 254, abs=0.06)
+    assert shouted / 600 == pytest.approx(258 / 654, abs=0.06)
     assert all(text != PLAIN for text in made)
 
 

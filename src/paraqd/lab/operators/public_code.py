@@ -8,12 +8,12 @@ words in the same way. The operators in this module exist to measure the effect 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from paraqd.lab.operators.entities.entity_replacement import EntityReplacement
 from paraqd.lab.operators.models.lossy_paraphrase import LossyParaphrase
-from paraqd.lab.operators.numbers.number_deletion import NumberDeletion
+from paraqd.lab.operators.numbers.number_removal import NumberRemoval
 from paraqd.lab.operators.units.unit_replacement import UnitReplacement
 from paraqd.lab.operators.wording.top_word_replacement import TopWordReplacement
 from paraqd.reading import Problem
@@ -31,6 +31,7 @@ class _OrTopWords(Operator, declared=False):
     changes = TopWordReplacement.changes
     baseline = TopWordReplacement.baseline
     first: ClassVar[type[Operator]]
+    settings: ClassVar[Mapping[str, int]] = {}  # of the first operator
     skipped: ClassVar[float] = 0.0
 
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
@@ -45,7 +46,7 @@ class _OrTopWords(Operator, declared=False):
             resources.require(need, needed_by=self.name)
         tried = [i for i, rng in enumerate(rngs) if not self.skipped or rng.random() >= self.skipped]
         outputs: list[str | None] = [None] * len(problems)
-        produced = self.first().apply_batch([problems[i] for i in tried], [rngs[i] for i in tried], resources)
+        produced = self.first(**self.settings).apply_batch([problems[i] for i in tried], [rngs[i] for i in tried], resources)
         for i, output in zip(tried, produced, strict=True):
             outputs[i] = output
         fallback = TopWordReplacement()
@@ -56,7 +57,7 @@ class _OrTopWords(Operator, declared=False):
 
     def source_model(self, resources: Resources) -> str:
         """Return the name of the first operator's model, or an empty string if the operator has no model."""
-        return self.first().source_model(resources)
+        return self.first(**self.settings).source_model(resources)
 
 
 class EntitiesOrTopWords(_OrTopWords):
@@ -68,17 +69,17 @@ class EntitiesOrTopWords(_OrTopWords):
 
 
 class NumbersOrTopWords(_OrTopWords):
-    """Delete numbers or make them vague; if there are none, replace distinctive words (the public code's f8)."""
+    """Delete numbers; if there are none, replace distinctive words (the public code's f8)."""
 
     name = "NumbersOrTopWords"
     needs = TopWordReplacement.needs
-    first = NumberDeletion
+    first = NumberRemoval
 
 
 class ParaphraseOrTopWords(_OrTopWords):
     """Paraphrase with a model that tends to lose information, or replace distinctive words (the public code's f9).
 
-    In 164 of the 254 published outputs, only lower-case words are replaced. The paraphraser is therefore skipped for
+    In 396 of the 654 published outputs, only lower-case words are replaced. The paraphraser is therefore skipped for
     that share of the questions.
     """
 
@@ -86,12 +87,13 @@ class ParaphraseOrTopWords(_OrTopWords):
     stand_in = LossyParaphrase.stand_in
     needs = (*LossyParaphrase.needs, *TopWordReplacement.needs)
     first = LossyParaphrase
-    skipped = 164 / 254
+    skipped = 396 / 654
 
 
 class UnitsOrTopWords(_OrTopWords):
-    """Replace units; if there are none, replace distinctive words (the public code's f10)."""
+    """Replace one or two units; if there are none, replace distinctive words (the public code's f10)."""
 
     name = "UnitsOrTopWords"
     needs = TopWordReplacement.needs
     first = UnitReplacement
+    settings = {"most": 2}  # noqa: RUF012

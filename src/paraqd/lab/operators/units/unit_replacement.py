@@ -36,7 +36,10 @@ _SIGN_OF = {name: BY_NAME[name].signs[0] for name in ("dollar", "rupee", "euro",
 
 
 class UnitReplacement(Operator):
-    """Replace units with other units of the same category: 100 km → 100 m, hours → minutes, $5 → €5 (f10)."""
+    """Replace units with other units of the same category: 100 km → 100 m, hours → minutes, $5 → €5 (f10).
+
+    ``most`` is the largest number of units to replace (default: no limit).
+    """
 
     name = "UnitReplacement"
     paper_id = "f10"
@@ -44,13 +47,16 @@ class UnitReplacement(Operator):
     fault = "unit_changed"
     changes = frozenset({"units"})
 
+    def __init__(self, *, most: int | None = None) -> None:
+        self.most = most
+
     def apply(self, problem: Problem, rng: random.Random, resources: Resources) -> str | None:
         """Replace some of the units; return None if the text has no replaceable unit."""
         del resources
         mentions = [m for m in find_unit_mentions(problem) if _can_replace(m)]
         if not mentions:
             return None
-        chosen = rng.sample(mentions, rng.randint(1, len(mentions)))
+        chosen = rng.sample(mentions, rng.randint(1, min(len(mentions), self.most or len(mentions))))
         american = uses_american_spelling(problem.text)
         edits = [_replace(mention, problem, rng, american=american) for mention in chosen]
         text = splice(problem.text, edits)
