@@ -39,6 +39,4 @@ def test_the_demo_fits_one_screen(clone, width):
 def test_outside_the_repository_one_line_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert demo.main() == 2
-    assert capsys.readouterr().err == (
-        "error: samples/pairs.csv not found: run this from the root of the repository\n"
-    )
+    assert capsys.readouterr().err == ("error: samples/pairs.csv not found: run this from the root of the repository\n")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from paraqd.server.errors import DeadlineExceeded, Overloaded, ShuttingDown
+from paraqd.server.errors import Overloaded, ShuttingDown
 from paraqd.server.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Batcher:
         """The number of pairs of requests in progress."""
         return self._waiting
 
-    async def score(self, pairs: Sequence[Pair], *, deadline: float | None = None) -> list[Verdict]:
+    async def score(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """Score the pairs of a request, in their order.
 
         If the caller is cancelled, pairs that have not been begun are not scored.
@@ -142,15 +142,11 @@ class Batcher:
         ----------
         pairs : sequence of (question, paraphrase)
             The pairs. Check them first: one unusable pair fails the whole request.
-        deadline : float, optional
-            The seconds after which to give up (default: never).
 
         Raises
         ------
         Overloaded
             If there is no room for the pairs now.
-        DeadlineExceeded
-            If the verdicts are not ready in time.
         ShuttingDown
             If the batcher has been closed.
 
@@ -165,12 +161,7 @@ class Batcher:
         size = _characters(pairs)
         self._hold(len(pairs), size)
         try:
-            async with asyncio.timeout(deadline):
-                return await self._add(self._requests, pairs)
-        except TimeoutError:
-            self._metrics.refused.labels("deadline").inc()
-            message = f"The pairs were not scored within {deadline:g} seconds. Send fewer pairs, or try again later."
-            raise DeadlineExceeded(message) from None
+            return await self._add(self._requests, pairs)
         finally:
             self._hold(-len(pairs), -size)
 

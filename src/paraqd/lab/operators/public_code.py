@@ -46,7 +46,9 @@ class _OrTopWords(Operator, declared=False):
             resources.require(need, needed_by=self.name)
         tried = [i for i, rng in enumerate(rngs) if not self.skipped or rng.random() >= self.skipped]
         outputs: list[str | None] = [None] * len(problems)
-        produced = self.first(**self.settings).apply_batch([problems[i] for i in tried], [rngs[i] for i in tried], resources)
+        produced = self.first(**self.settings).apply_batch(
+            [problems[i] for i in tried], [rngs[i] for i in tried], resources
+        )
         for i, output in zip(tried, produced, strict=True):
             outputs[i] = output
         fallback = TopWordReplacement()

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from paraqd.extras import MissingExtraError
 from paraqd.runs.score_rows import PARAPHRASE_COLUMN
-from paraqd.server.errors import TooLarge
+from paraqd.server.errors import TooLarge, disk_error
 from paraqd.server.review.columns import (
     DECISION_BY,
     KEY,
@@ -101,6 +101,8 @@ def saved_upload(file: BinaryIO, filename: str | None) -> Iterator[tuple[Path, s
         except MissingExtraError as error:
             raise _bad_file(f"The server cannot read this kind of file: {error}.") from None
         except TableError as error:
+            if (cause := disk_error(error.__context__)) is not None:  # not the file is bad, but the disk of the server
+                raise cause from None
             raise _bad_file(sentence(str(error).replace(str(path), shown))) from None
 
 

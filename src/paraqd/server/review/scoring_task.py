@@ -10,11 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sqlalchemy.exc import InterfaceError, OperationalError
-
 from paraqd.scoring.verdict import Verdict
 from paraqd.server.errors import ShuttingDown
 from paraqd.server.review.database import Database
+from paraqd.server.review.errors import StorageError
 from paraqd.server.review.scoring_queue import (
     LEASE_SECONDS,
     Result,
@@ -67,7 +66,8 @@ class ScoringTask:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-            await asyncio.to_thread(give_leases_back, self.database, self.holder)
+            with suppress(StorageError):  # the leases end by themselves
+                await asyncio.to_thread(give_leases_back, self.database, self.holder)
 
     async def _run(self) -> None:
         while True:
@@ -77,6 +77,8 @@ class ScoringTask:
                     worked = await self._try(project) or worked
                 if not worked:
                     await self._wait(_LOOK_SECONDS)
+            except StorageError:  # the database has reported it
+                await asyncio.sleep(_RETRY_SECONDS)
             except Exception:
                 _logger.exception("scoring in the background failed; trying again")
                 await asyncio.sleep(_RETRY_SECONDS)
@@ -90,7 +92,7 @@ class ScoringTask:
         """Score one slice of a project. If this fails again and again, give the project up: others are waiting."""
         try:
             worked = await self._advance(project)
-        except (ShuttingDown, OperationalError, InterfaceError):  # it is not the project's fault
+        except (ShuttingDown, StorageError):  # it is not the project's fault
             raise
         except Exception as error:
             _logger.exception("scoring the project %s failed", project)
