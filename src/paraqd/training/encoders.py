@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paraqd.generators.encoder import DEFAULT_ENCODER, encoder_folder, fetch_encoder
+from paraqd.generators.encoder import DEFAULT_ENCODER, check_tokens, encoder_folder, fetch_encoder
 from paraqd.scoring.signature import folder_hash
 from paraqd.training.settings import TrainingError, require_training
 
@@ -41,6 +41,7 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
         PAPER_ENCODERS.get(name, name),
         lambda place, local: SentenceTransformer(place, device=device, local_files_only=local, trust_remote_code=False),
     )
+    check_tokens(name, model.tokenizer, _backbone(model))
     if layers is not None:
         cut(model, layers)
     return model.float()  # the weights may be stored in half precision, but training needs full precision
@@ -70,7 +71,7 @@ def encoder_hash(name: str) -> str:
 
 def cut(model: Any, layers: int) -> None:
     """Keep only the first ``layers`` layers of an encoder."""
-    backbone = model[0].model if hasattr(model[0], "model") else model[0].auto_model
+    backbone = _backbone(model)
     stack = getattr(getattr(backbone, "encoder", None), "layer", None)
     if stack is None:
         raise TrainingError(
@@ -80,6 +81,11 @@ def cut(model: Any, layers: int) -> None:
         raise TrainingError(f"the encoder has {len(stack)} layers: {layers} cannot be kept")
     backbone.encoder.layer = stack[:layers]
     backbone.config.num_hidden_layers = layers
+
+
+def _backbone(model: Any) -> Any:
+    """Return the transformer in a SentenceTransformer."""
+    return model[0].model if hasattr(model[0], "model") else model[0].auto_model
 
 
 def embedder(model: Any, *, batch_size: int = 128) -> Callable[[Sequence[str]], NDArray[np.float32]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from paraqd.errors import ModelError
 from paraqd.model_folder import ONNX_FILE, PACKED_FILE
 from paraqd.scoring.judge.packed_weights import expand_weights
+from paraqd.training.exported_weights import read_graph
 from paraqd.training.language_onnx import FIRST_POSITION, Shape
 from paraqd.training.settings import TrainingError
 
@@ -28,16 +29,13 @@ def exported_language_judge(folder: str | Path) -> tuple[dict[str, Array], Shape
 
     Raise `TrainingError` if the folder does not contain an exported language-model judge.
     """
-    import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # has no stubs
-
     place = Path(folder)
     try:
-        graph = onnx.load(str(place / ONNX_FILE), load_external_data=False).graph
         packed = expand_weights((place / PACKED_FILE).read_bytes(), place / PACKED_FILE)
+        graph = read_graph(place / ONNX_FILE, packed.keys())
         stored = _initializers(graph, packed)
         return dict(_named(stored)), _shape(graph)
-    except (OSError, KeyError, IndexError, ValueError, ModelError, DecodeError) as error:
+    except (OSError, KeyError, IndexError, ValueError, ModelError) as error:
         raise TrainingError(
             f"{folder} has no exported language-model judge, or it is damaged: start from another folder"
         ) from error
