@@ -49,7 +49,7 @@ def counts(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
     mean number of replaced tokens and the share in which a replaced word still stands elsewhere; and the mean number of
     changed tokens of all other pairs that differ.
     """
-    replaced: list[list[str]] = []
+    replaced: list[list[bool]] = []
     others: list[int] = []
     for question, paraphrase in pairs:
         edits = find_edits(question, paraphrase)

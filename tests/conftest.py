@@ -107,7 +107,7 @@ def site(tmp_path, monkeypatch):
     found = [entry for package in (JUDGE, SOLVABLE) for entry in entry_points(group=package.group)]
     elsewhere = {str(entry.dist.locate_file("")) for entry in found}
     monkeypatch.setattr(
-        "paraqd.scoring.judge.installed.entry_points",
+        "paraqd.plugins.entry_points",
         lambda group: [e for e in entry_points(group=group) if str(e.dist.locate_file("")) not in elsewhere],
     )
     monkeypatch.delenv("PARAQD_JUDGE", raising=False)

@@ -297,7 +297,7 @@ def _texts(scored: ScoredRow, room: int, style: str) -> Any:
     """Return the beginning of the paraphrase, followed by lines with the first piece of evidence and the warnings."""
     from rich.text import Text
 
-    from paraqd.cli.marking import visible
+    from paraqd.terminal_text import visible
 
     paraphrase, verdict = scored.paraphrase, scored.verdict
     given = "" if paraphrase is None else visible(" ".join(str(paraphrase)[:1000].split()))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from paraqd.errors import ModelError, ParaqdError
 from paraqd.extras import MissingExtraError
 from paraqd.model_folder import FACTS_FILE, read_model_folder
-from paraqd.model_runtime import GeneratorUnavailableError, check_device, first_sentence, load_pretrained
+from paraqd.model_runtime import GeneratorUnavailableError, check_device, first_sentence, load_pretrained, quiet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,14 +46,20 @@ class Encoder:
     def __init__(self, folder: Path, *, name: str, device: str | None = None, batch_size: int = 64) -> None:
         import torch
         from transformers import AutoModel, AutoTokenizer
-        from transformers.utils import logging
 
-        logging.disable_progress_bar()
         self.name = name
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self._batch_size = batch_size
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+        with quiet():
+            model, report = AutoModel.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, output_loading_info=True
+            )
+        # the pooler is not used, and many folders do not have its weights
+        missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
+        if missing:
+            raise EncoderError(f"the encoder in {folder} lacks weights, such as {missing[0]}: train or copy it again")
+        check_tokens(folder, self._tokenizer, model)
         self._model = model.float().to(self._device).eval()
         self._length = _window_length(folder, int(getattr(model.config, "max_position_embeddings", 512)))
 
@@ -160,6 +166,16 @@ def check_encoder(folder: Path) -> None:
             read_model_folder(folder)
         except ModelError as error:
             raise EncoderError(str(error)) from None
+
+
+def check_tokens(name_or_folder: object, tokenizer: Any, model: Any) -> None:
+    """Raise `EncoderError` if a tokenizer has a token that the model does not know."""
+    words = model.get_input_embeddings().num_embeddings
+    if unknown := [token for token, number in tokenizer.get_vocab().items() if number >= words]:
+        raise EncoderError(
+            f"the tokenizer of the encoder {name_or_folder} has a token that the model does not know ({unknown[0]!r}): "
+            "train or copy the encoder again"
+        )
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -47,3 +47,35 @@ def test_a_model_of_another_version_or_kind_is_refused(folder, name, content, me
     (folder / name).write_text(json.dumps(content))
     with pytest.raises(EncoderError, match=message):
         load_encoder(str(folder), device="cpu")
+
+
+def change_tokenizer(folder):
+    whole = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    whole["model"]["vocab"]["pens"] = 10**6
+    (folder / "tokenizer.json").write_text(json.dumps(whole), "utf-8")
+
+
+def test_a_token_that_the_model_does_not_know(folder):
+    """Such a token once ended a run in the middle, with an IndexError."""
+    change_tokenizer(folder)
+    message = "the tokenizer of the encoder .* has a token that the model does not know \\('pens'\\): train or copy"
+    with pytest.raises(EncoderError, match=message):
+        load_encoder(str(folder), device="cpu")
+    pytest.importorskip("sentence_transformers")
+    from paraqd.lab.training.encoders import load_trainable
+
+    with pytest.raises(EncoderError, match=message):
+        load_trainable(str(folder), device="cpu")
+
+
+def test_weights_that_are_missing(folder, capfd):
+    """The model's library only warns, and uses random weights instead."""
+    from safetensors.numpy import load_file, save_file
+
+    path = folder / "model.safetensors"
+    weights = {name: array for name, array in load_file(path).items() if "layer.3." not in name}
+    path.unlink()
+    save_file(weights, path)
+    with pytest.raises(EncoderError, match=r"lacks weights, such as encoder\.layer\.3\..*: train or copy it again"):
+        load_encoder(str(folder), device="cpu")
+    assert "MISSING" not in capfd.readouterr().err

@@ -1,11 +1,13 @@
 """Find operators by name, compose them, and load those of other packages."""
 
+import json
 import random
 import sys
 
 import pytest
 
 import paraqd.lab.operators
+from paraqd.cli.main import run
 from paraqd.lab.operators import Composed, Operator, Resources, UnknownOperatorError, derive_rng, get
 from paraqd.lab.operators import registry as registry_module
 from paraqd.lab.operators.registry import fault_of, full_name, names
@@ -299,6 +301,48 @@ def test_an_operator_of_another_package_without_declarations_is_refused(tmp_path
         get("Shout")
 
 
+@pytest.mark.usefixtures("installed_plugin")
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("import sys; sys.exit(0)", "it ends the program with the code 0"),
+        ("class Shout:\n    def __init__(self):\n        raise SystemExit", "it ends the program with the code None"),
+        ("raise ValueError('no\\x1b[31m\\nlist')", "no\ufffd[31m"),
+        ("def Shout():\n    return 5", "int is not a subclass of paraqd.lab.operators.Operator"),
+        ("1 +", "invalid syntax"),
+        ("class Odd(BaseException): pass\nraise Odd", "Odd"),
+    ],
+)
+def test_a_damaged_operator_of_another_package(tmp_path, fails, code, why):
+    (tmp_path / "shouting_operators.py").write_text(code)
+    sys.modules.pop("shouting_operators", None)
+    (tmp_path / "q.jsonl").write_text('{"question": "He has 5 pens. How many?"}')
+    arguments = ["augment", tmp_path / "q.jsonl", "-o", tmp_path / "out.jsonl", "--operators", "Shout"]
+    for line in (fails(*arguments), fails("lab", "operators")):
+        assert f"the operator 'Shout' of the package shouting cannot be loaded ({why}" in line
+        assert line.endswith("install the package again, or remove it")
+
+
+def test_an_operator_that_ends_the_program_fails_on_its_questions_only(plug, tmp_path, capsys):
+    class Quits(Operator):
+        """Ends the program at a question with a number."""
+
+        name, polarity, changes = "Quits", "valid", frozenset({"wording"})
+
+        def apply(self, problem, rng, resources):
+            return sys.exit(0) if "5" in problem.text else problem.text.upper()
+
+    plug(Quits)
+    questions = ["He has 5 pens. How many?", "He has pens. How many?"]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps({"question": text}) + "\n" for text in questions))
+    assert (
+        run(["lab", "augment", str(tmp_path / "q.jsonl"), "-o", str(tmp_path / "out.jsonl"), "--operators", "Quits"])
+        == 1
+    )
+    assert "SystemExit" in capsys.readouterr().err
+    assert [json.loads(line)["question"] for line in (tmp_path / "out.jsonl").open()] == questions[1:]
+
+
 def test_without_other_packages_there_are_only_ours(fresh_plugins, monkeypatch):
-    monkeypatch.setattr(registry_module, "entry_points", lambda group: ())
+    monkeypatch.setattr(registry_module, "provided", lambda group: ())
     assert names() == list(registry_module.BUILTIN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
 import numpy as np
+import onnx
 import onnxruntime
 import torch
 from transformers import BertConfig, BertForSequenceClassification, BertModel
@@ -30,6 +32,9 @@ from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.scoring.torch_encoder import load_encoder
 
+# the header of a file of weights that claims to have a terabyte of them
+HEADER = '{"x": {"dtype": "F32", "shape": [1048576, 262144], "data_offsets": [0, 1099511627776]}}'
+TERABYTE = chr(len(HEADER)) + "\0" * 7 + HEADER
 WORDS = "tom ann has 5 7 9 pens boys how many much and the a of is ? . , more half hour 30 minutes it takes".split()
 PAIRS = [
     ("Tom has 5 pens and Ann has 7. How many?", "Ann has 7 pens, Tom has 5. How many pens?"),
@@ -160,18 +165,45 @@ def test_the_command_writes_a_folder_that_score_loads(bi_encoder, tmp_path, bits
         ("config.json", None, "no weights"),
         ("config.json", '{"model_type": "t5"}', "only bert"),
         ("model.safetensors", None, "no weights"),
+        ("config.json", "{", r"config\.json cannot be read \(Expecting .*: train the model again"),
+        ("config.json", "[]", r"config\.json cannot be read \(it is not a JSON object\): train the model again"),
+        (
+            "config.json",
+            '{"model_type": "bert"}',
+            r"model cannot be exported, .* \(KeyError\(.*: train the model again",
+        ),
+        ("model.safetensors", "", r"model\.safetensors cannot be read \(.*header too small\): train the model again"),
+        ("model.safetensors", TERABYTE, r"model\.safetensors cannot be read \(.*not fully covered\): train the"),
+        ("tokenizer.json", "{}", r"/model/tokenizer\.json cannot be loaded: .*; install or train the model again"),
     ],
 )
 def test_export_errors_are_one_line(bi_encoder, tmp_path, file, content, message):
-    import shutil
-
     folder = tmp_path / "model"
     shutil.copytree(bi_encoder, folder)
     (folder / file).unlink()
     if content is not None:
         (folder / file).write_text(content)
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ModelError, match=message) as caught:
         export_model(folder, tmp_path / "out", pairs=PAIRS)
+    assert str(caught.value).isprintable() and not (tmp_path / "out").exists()
+
+
+def test_an_exported_judge_that_is_damaged(judge, tmp_path):
+    export_model(judge, tmp_path / "small", pairs=PAIRS[:2], most_moved=2.0)
+    path = tmp_path / "small" / "onnx" / "model.onnx"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(TrainingError, match=r"no exported judge, or it is damaged \(.*\): start from another folder"):
+        load_exported(tmp_path / "small", judge)
+    graph = onnx.load_model_from_string(whole)
+    tensor = graph.graph.initializer[0]
+    (path.parent / "other.bin").write_bytes(tensor.raw_data)
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="other.bin")
+    path.write_bytes(graph.SerializeToString())
+    with pytest.raises(TrainingError, match=r"are in another file, which no hash covers\): start from another"):
+        load_exported(tmp_path / "small", judge)
 
 
 def test_each_mode_requires_its_own_kind_of_folder(bi_encoder, judge, tmp_path):

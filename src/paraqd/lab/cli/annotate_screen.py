@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
-from paraqd.cli.marking import visible
 from paraqd.reading.word_difference import differences
+from paraqd.terminal_text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paraqd.cli.console import say, stderr, stdout, write_json
-from paraqd.cli.marking import visible
 from paraqd.cli.options import OUTPUT, AsJson, JudgeName, Mode, Quiet, Threshold, names_in
+from paraqd.terminal_text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

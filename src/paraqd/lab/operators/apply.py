@@ -117,7 +117,7 @@ def _apply_step(
         outputs = operator.apply_batch(problems, rngs, resources)
     except FATAL:
         raise
-    except Exception:
+    except (Exception, SystemExit):
         if step.models:  # a model that fails on one batch would probably fail on the next batch
             raise
         outputs = _apply_one_by_one(step, operator, questions, problems, seed, resources, tally)
@@ -151,7 +151,7 @@ def _apply_one_by_one(
             outputs.append(operator.apply(problem, derive_rng(seed, question.id, step.name), resources))
         except FATAL:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}"[:200]
             tally.failed[reason] = tally.failed.get(reason, 0) + 1
             outputs.append(None)

@@ -9,9 +9,10 @@ import importlib
 import random
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 from paraqd.errors import ArgumentError, ParaqdError
+from paraqd.plugins import PluginError, create, package_of, provided
 from paraqd.reading import Problem, read
 from paraqd.rewriting.operator import Declaration, Operator, Resources
 
@@ -143,7 +144,7 @@ class Composed(Operator, declared=False):
 @cache
 def _plugins() -> dict[str, EntryPoint]:
     """Map the names of operators in other packages to their entry points, without importing the operators."""
-    return {point.name: point for point in entry_points(group="paraqd.operators")}
+    return {point.name: point for point in provided("paraqd.lab.operators")}
 
 
 def names() -> list[str]:
@@ -228,17 +229,30 @@ def get(name: str) -> Operator:
     if name in BUILTIN:
         return _builtin(name)()
     if name in _plugins():
-        point = _plugins()[name]
-        try:
-            operator: Operator = point.load()()
-        except (ImportError, AttributeError, TypeError) as error:
-            raise UnknownOperatorError(f"the operator {name!r} ({point.value}) cannot be loaded: {error}") from error
-        return operator
+        return _created(_plugins()[name])
     from rapidfuzz import process
 
     nearest = process.extractOne(name, [*names(), *_by_paper_id()])
     hint = f"; did you mean {nearest[0]}?" if nearest and nearest[1] > 50 else ""
     raise UnknownOperatorError(f"unknown operator {name!r}{hint} (available: {', '.join(names())})")
+
+
+def _created(point: EntryPoint) -> Operator:
+    """Load an operator of another package."""
+    try:
+        operator = create(point)
+    except PluginError as error:
+        raise _unusable(point, str(error)) from error
+    if not isinstance(operator, Operator):
+        raise _unusable(point, f"{type(operator).__name__} is not a subclass of paraqd.lab.operators.Operator")
+    return operator
+
+
+def _unusable(point: EntryPoint, why: str) -> UnknownOperatorError:
+    return UnknownOperatorError(
+        f"the operator {point.name!r} of the package {package_of(point)} cannot be loaded ({why}): install the package "
+        "again, or remove it"
+    )
 
 
 def declarations() -> dict[str, Declaration]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paraqd.lab.training.settings import TrainingError, require_training
 from paraqd.scoring.signature import folder_hash
-from paraqd.scoring.torch_encoder import DEFAULT_ENCODER, encoder_folder, fetch_encoder
+from paraqd.scoring.torch_encoder import DEFAULT_ENCODER, check_tokens, encoder_folder, fetch_encoder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +41,7 @@ def load_trainable(name: str = DEFAULT_ENCODER, *, layers: int | None = None, de
         PAPER_ENCODERS.get(name, name),
         lambda place, local: SentenceTransformer(place, device=device, local_files_only=local, trust_remote_code=False),
     )
+    check_tokens(name, model.tokenizer, backbone(model))
     if layers is not None:
         cut(model, layers)
     return model.float()  # the weights may be stored in half precision, but training needs full precision

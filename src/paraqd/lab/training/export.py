@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.errors import ModelError
+from paraqd.errors import ModelError, reason_of
 from paraqd.lab.training.input_ranges import observed_ranges, trained_ranges
 from paraqd.lab.training.judge_model import HEADS_FILE, WEIGHTS_FILE
 from paraqd.lab.training.onnx_graph import InputRange, Weights, encoder_graph, judge_graph, write_graph
@@ -37,6 +37,7 @@ from paraqd.text_check import is_blank
 
 MOST_MOVED, TRAINED_MOVED = 0.02, 0.05  # the default limits; see `export_model`
 _NEARLY_ALL = 0.99
+_AGAIN = "train the model again, or copy it again"
 _COPIED = (FACTS_FILE, TOKENIZER_FILE, "config.json", "README.md", "LICENSE")
 
 
@@ -118,8 +119,17 @@ def export_model(
         for precision, place in made.items():
             if precision == 8 and not ranges:
                 ranges = _observed(kind, weights, config, made[32], pairs[::2])
-            _write(source, place, facts, build(weights, config, bits=precision, ranges=ranges))
-            scored[precision] = _scores(kind, place, pairs)
+            try:
+                graph = build(weights, config, bits=precision, ranges=ranges)
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                raise ModelError(
+                    f"{source} cannot be exported, because its files do not belong together ({error!r}): {_AGAIN}"
+                ) from None
+            _write(source, place, facts, graph)
+            try:
+                scored[precision] = _scores(kind, place, pairs)
+            except ModelError as error:
+                raise ModelError(str(error).replace(str(place), str(source))) from None
         moved = np.abs(scored[bits] - scored[32]) if len(pairs) else np.zeros(1)
         nearly_all = float(np.quantile(moved, _NEARLY_ALL))
         most_moved = most_moved or (TRAINED_MOVED if trained_ranges(weights) else MOST_MOVED)
@@ -184,7 +194,12 @@ def _config(folder: Path) -> dict[str, Any]:
         raise ModelError(f"{folder} has a large model, which needs no export: --as-package makes a package of it")
     if not path.is_file():
         raise ModelError(f"{folder} has no weights to export: it has no config.json")
-    config: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    try:
+        config: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read ({reason_of(error)}): {_AGAIN}") from None
+    if not isinstance(config, dict):
+        raise ModelError(f"{path} cannot be read (it is not a JSON object): {_AGAIN}")
     if config.get("model_type") != "bert":
         raise ModelError(f"{folder} has a model of type {config.get('model_type')}: only bert models can be exported")
     if config.get("hidden_act", "gelu") != "gelu":
@@ -194,13 +209,23 @@ def _config(folder: Path) -> dict[str, Any]:
 
 def _weights(folder: Path) -> dict[str, NDArray[np.float32]]:
     """Return the weights in a folder, keyed by the names that the graphs use."""
-    from safetensors.numpy import load_file
-
     path = folder / WEIGHTS_FILE
     if not path.is_file():
         raise ModelError(f"{folder} has no weights to export: it has no {WEIGHTS_FILE}")
-    found = {name: array for name, array in load_file(str(path)).items() if array.dtype.kind == "f"}
+    found = {name: array for name, array in _arrays(path).items() if array.dtype.kind == "f"}
     if (folder / HEADS_FILE).is_file():
         found = {f"classifier.{name}": array for name, array in found.items()}
-        found |= load_file(str(folder / HEADS_FILE))
+        found |= _arrays(folder / HEADS_FILE)
     return {name: array.astype(np.float32) for name, array in found.items()}
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays in a safetensors file."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        found: dict[str, NDArray[Any]] = load_file(str(path))
+    except (SafetensorError, OSError, LookupError, TypeError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read ({reason_of(error)}): {_AGAIN}") from None
+    return found

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.errors import ModelError
+from paraqd.lab.training.exported_weights import read_graph
 from paraqd.lab.training.language_onnx import FIRST_POSITION, Shape
 from paraqd.lab.training.settings import TrainingError
 from paraqd.model_folder import ONNX_FILE, PACKED_FILE
@@ -28,16 +29,13 @@ def exported_language_judge(folder: str | Path) -> tuple[dict[str, Array], Shape
 
     Raise `TrainingError` if the folder does not contain an exported language-model judge.
     """
-    import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # has no stubs
-
     place = Path(folder)
     try:
-        graph = onnx.load(str(place / ONNX_FILE), load_external_data=False).graph
         packed = expand_weights((place / PACKED_FILE).read_bytes(), place / PACKED_FILE)
+        graph = read_graph(place / ONNX_FILE, packed.keys())
         stored = _initializers(graph, packed)
         return dict(_named(stored)), _shape(graph)
-    except (OSError, KeyError, IndexError, ValueError, ModelError, DecodeError) as error:
+    except (OSError, KeyError, IndexError, ValueError, ModelError) as error:
         raise TrainingError(
             f"{folder} has no exported language-model judge, or it is damaged: start from another folder"
         ) from error

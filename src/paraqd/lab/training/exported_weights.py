@@ -5,16 +5,18 @@ The weights are those of the 8-bit graph that `onnx_graph.judge_graph` builds: i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paraqd.errors import reason_of
 from paraqd.lab.training.judge_model import make_judge, narrow
 from paraqd.lab.training.settings import TrainingError
 from paraqd.model_folder import ONNX_FILE
+from paraqd.scoring.judge.graph_check import check_graph
 
 _LAYER = ("attention.output.dense", "intermediate.dense", "output.dense")
 _NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
@@ -43,12 +45,32 @@ def exported_weights(folder: str | Path) -> dict[str, NDArray[np.float32]]:
 
     Raise `TrainingError` if the folder does not contain a judge that was exported with 8 bits.
     """
-    import onnx
     from onnx import numpy_helper
 
-    path = Path(folder) / ONNX_FILE
-    arrays = [(each.name, numpy_helper.to_array(each)) for each in onnx.load(str(path)).graph.initializer]
+    try:
+        graph = read_graph(Path(folder) / ONNX_FILE)
+        arrays = [(each.name, numpy_helper.to_array(each)) for each in graph.initializer]
+    except (OSError, ValueError, TypeError) as error:
+        raise TrainingError(
+            f"{folder} has no exported judge, or it is damaged ({reason_of(error)}): start from another folder"
+        ) from None
     return named_weights(arrays, folder)
+
+
+def read_graph(path: Path, supplied: Collection[str] = ()) -> Any:
+    """Read a graph with the package ``onnx``, or raise `ValueError` if it is damaged.
+
+    The initializers in ``supplied`` may lack values. No values are read from another file.
+    """
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # has no stubs
+
+    content = path.read_bytes()
+    check_graph(content, supplied)
+    try:
+        return onnx.load_model_from_string(content).graph
+    except DecodeError as error:
+        raise ValueError(reason_of(error)) from None
 
 
 def named_weights(arrays: Iterable[tuple[str, NDArray[Any]]], folder: str | Path) -> dict[str, NDArray[np.float32]]:

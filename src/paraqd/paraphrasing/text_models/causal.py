@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraqd.errors import reason_of
 from paraqd.model_runtime import (
     GeneratorUnavailableError,
     batch_budget,
@@ -130,8 +131,7 @@ def load_gguf(path: Path) -> tuple[Any, Any]:
             model.load_state_dict(loaded.state_dict())
             model.tie_weights()
     except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise GeneratorUnavailableError(f"could not load {path.name}: {reason}") from error
+        raise GeneratorUnavailableError(f"could not load {path.name}: {reason_of(error)}") from error
     return model, tokenizer
 
 
