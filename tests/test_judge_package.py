@@ -49,10 +49,10 @@ def test_the_package_is_installed_and_used(judge, tmp_path):
     assert score != paraqd.Scorer.load(judge="small").score(*PAIR).score
 
 
-def test_the_package_requires_this_version(judge, tmp_path):
+def test_the_package_requires_this_version_or_a_newer_one(judge, tmp_path):
     project = tomllib.loads((write_judge_package(judge, tmp_path / "out") / "pyproject.toml").read_text())["project"]
     assert project["version"] == paraqd.__version__
-    assert project["dependencies"] == [f"paraqd=={paraqd.__version__}"]
+    assert project["dependencies"] == [f"paraqd>={paraqd.__version__}"]
     assert "license-files" not in project  # the judge's folder has no license
 
 

