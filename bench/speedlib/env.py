@@ -99,7 +99,7 @@ def export_ours(weights: Path, work: Path) -> str:
     facts = {"format": 1, "name": "all-MiniLM-L6-v2", "kind": "bi-encoder"}
     (source / "paraqd.json").write_text(json.dumps(facts), "utf-8")
     done = subprocess.run(
-        [*paraqd(), "export", str(source), "-o", str(out)], capture_output=True, text=True, check=False
+        [*paraqd(), "lab", "export", str(source), "-o", str(out)], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise JobError((done.stderr.strip().splitlines() or ["paraqd lab export failed"])[-1])

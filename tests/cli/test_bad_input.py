@@ -194,6 +194,6 @@ def test_a_flaw_of_ours_is_one_line_too_unless_debugging(here, fails, monkeypatc
 
 def test_as_a_program(here):
     environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
-    command = [sys.executable, "-m", "paraqd.cli.main", "augment", "none.csv", "-o", "out.csv", "--operators", "f2"]
+    command = [sys.executable, "-m", "paraqd.cli.main", "lab", "augment", "none.csv", "-o", "out.csv", "--operators", "f2"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "error: there is no file none.csv\n")

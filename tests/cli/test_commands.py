@@ -27,13 +27,19 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_help_of_every_command_has_an_example(capsys):
-    app = program()
-    commands = [["--help"], *([command.name, "--help"] for command in app.registered_commands)]
+def every_command(app, names=()):
+    """Return the names and the record of a group and of all commands in it, also of groups in groups."""
+    found = [(names, app.info)]
+    found += [((*names, command.name), command) for command in app.registered_commands]
     for group in app.registered_groups:
-        commands.append([group.name, "--help"])
-        commands += [[group.name, command.name, "--help"] for command in group.typer_instance.registered_commands]
-    assert ["generator", "train", "--help"] in commands
+        inner = every_command(group.typer_instance, (*names, group.name))
+        found += [((*names, group.name), group), *inner[1:]]
+    return found
+
+
+def test_help_of_every_command_has_an_example(capsys):
+    commands = [[*names, "--help"] for names, _ in every_command(program())]
+    assert ["lab", "generator", "train", "--help"] in commands
     for command in commands:
         assert run(command) == 0
         assert "Example: paraqd" in capsys.readouterr().out, command
@@ -41,11 +47,7 @@ def test_help_of_every_command_has_an_example(capsys):
 
 def examples():
     """Return the example of every command, as shown in its help."""
-    app = program()
-    found = [command.epilog for command in app.registered_commands]
-    for group in app.registered_groups:
-        found += [group.epilog, *(command.epilog for command in group.typer_instance.registered_commands)]
-    return [example.removeprefix("Example: ") for example in found]
+    return [info.epilog.removeprefix("Example: ") for _, info in every_command(program())[1:]]
 
 
 @pytest.mark.parametrize("example", examples())
@@ -69,7 +71,7 @@ def test_version(capsys):
 
 def test_starting_imports_nothing_heavy(imports):
     heavy = {"numpy", "pyarrow", "spacy", "torch", "transformers"}
-    assert not heavy & imports("augment", "--help")[1]
+    assert not heavy & imports("lab", "augment", "--help")[1]
 
 
 def test_a_command_does_not_import_the_others(imports):

@@ -67,14 +67,14 @@ def corpora(folder):
 
 
 def test_help_has_an_example(capsys):
-    for command in (["data"], ["data", "list"], ["data", "get"], ["data", "path"], ["data", "build"]):
+    for command in (["lab", "data", *rest] for rest in ([], ["list"], ["get"], ["path"], ["build"])):
         assert run([*command, "--help"]) == 0
         assert "Example: paraqd lab data" in capsys.readouterr().out, command
 
 
 def test_help_imports_nothing_heavy(imports):
     heavy = {"numpy", "pyarrow", "rapidfuzz", "torch", "urllib.request"}
-    assert not heavy & imports("data", "get", "--help")[1]
+    assert not heavy & imports("lab", "data", "get", "--help")[1]
 
 
 # --- list ---------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_path_of_what_is_not_here(here, fails, capsys):
 
 def test_build_questions(here, capsys):
     corpora(Path("data"))
-    command = ["data", "build", "questions", "-o", "q.jsonl.gz", "--data-dir", "data"]
+    command = ["lab", "data", "build", "questions", "-o", "q.jsonl.gz", "--data-dir", "data"]
     assert run([*command, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["rows"] == 3 and [corpus["kept"] for corpus in report["corpora"]] == [1, 1, 1]
@@ -192,7 +192,7 @@ def test_build_questions(here, capsys):
 def test_build_of_one_corpus_from_a_file(here, capsys):
     corpora(Path("data"))
     Path("mine.jsonl").write_text(json.dumps({"question": "A bag holds 9 nuts. How many are in 2 bags?"}))
-    command = ["data", "build", "questions", "-o", "q.csv", "--corpus", "gsm8k=mine.jsonl", "--data-dir", "data"]
+    command = ["lab", "data", "build", "questions", "-o", "q.csv", "--corpus", "gsm8k=mine.jsonl", "--data-dir", "data"]
     assert run([*command, "--test-set", "data/aquarat_test.csv"]) == 2, "a file's columns must be the usual ones"
     capsys.readouterr()
     assert run([*command, "--test-set", "aquarat", "--quiet"]) == 0

@@ -102,7 +102,7 @@ class TestInstalled:
 @pytest.mark.usefixtures("site")
 class TestNotInstalled:
     @pytest.mark.parametrize(
-        "command", [["explain", *TEXTS], ["score", "pairs.csv"], ["evaluate", "awp-variants"], ["checklist"]]
+        "command", [["explain", *TEXTS], ["score", "pairs.csv"], ["evaluate", "awp-variants"], ["lab", "checklist"]]
     )
     def test_one_line_says_what_to_do(self, here, fails, command):
         line = fails(*command, "--judge", "cascade")

@@ -72,7 +72,7 @@ class TestLabelling:
 
     def test_rows_that_could_not_be_labelled(self, here, capsys):
         Path("pairs.csv").write_text("q,p\nfive pens,five pens\nfive pens,\n,x\n")
-        command = ["pseudo-label", "pairs.csv", "-o", "out.csv", "-q"]
+        command = ["lab", "pseudo-label", "pairs.csv", "-o", "out.csv", "-q"]
         assert run([*command, "--question-column", "q", "--paraphrase-column", "p"]) == 1
         named = "skipped 2 rows without a usable pair (blank paraphrase: row 3; blank question: row 4)\n"
         assert capsys.readouterr().err == named

@@ -53,7 +53,7 @@ def test_as_json_and_quiet_and_onwards_to_annotating(here, capsys):
 
 def test_questions_that_lack_a_side_are_named_and_the_code_is_1(here, capsys):
     Path("q.csv").write_text("id,question\na,How many?\nb,Tom has 5 apples and 3 pears. How many?\nc,Why?\n")
-    command = ["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--skip", "fc", "-q"]
+    command = ["lab", "testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--skip", "fc", "-q"]
     assert run(command) == 1
     assert "no valid paraphrase for 2 questions: a, c" in capsys.readouterr().err
 
@@ -79,7 +79,7 @@ def test_the_table_shows_how_often_an_operator_was_tried(here, capsys):
     Path("q.csv").write_text("id,question\nq1,Tom has 5 apples and buys 3 more. How many has he now?\n")
     seen = set()
     for seed in range(8):
-        command = ["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--overwrite", "--examples", "0"]
+        command = ["lab", "testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--overwrite", "--examples", "0"]
         assert run([*command, "--seed", str(seed)]) == 0
         lines = [line.split() for line in capsys.readouterr().out.splitlines()]
         assert lines[0] == "operator paper label tried applied pairs distance".split()
@@ -136,7 +136,7 @@ def test_a_device_that_is_not_here_is_refused_at_once(here, fails):
     ],
 )
 def test_bad_input_is_one_line(here, capsys, arguments, message):
-    command = ["testset", *arguments]
+    command = ["lab", "testset", *arguments]
     if "--recipe" not in arguments:
         command += ["--recipe", "rules.toml"]
     assert run(command) == 2

@@ -169,7 +169,7 @@ def test_the_recipes_corpus_is_made_once_and_kept(tmp_path, capsys, monkeypatch)
     ]
     with gzip.open(tmp_path / "questions.jsonl.gz", "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
-    arguments = ["train", "--data-dir", str(tmp_path), "--questions", "7", "--json", *QUICK]
+    arguments = ["lab", "train", "--data-dir", str(tmp_path), "--questions", "7", "--json", *QUICK]
     assert run([*arguments, "--out", str(tmp_path / "m")]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["recipe"] == "paper"

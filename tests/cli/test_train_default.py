@@ -183,7 +183,7 @@ def language_model(tmp_path_factory):
 
 def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_model, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = ["train", "--recipe", "default", "--judge", "large", "--out", "lm", "--device", "cpu", *SMALL]
+    command = ["lab", "train", "--recipe", "default", "--judge", "large", "--out", "lm", "--device", "cpu", *SMALL]
     command += ["--set", f"language_judge.model='{language_model}'", "--set", "language_judge.start=''"]
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--prepare-only"]) == 0
@@ -195,7 +195,7 @@ def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_mod
     assert json.loads(capsys.readouterr().out) == {"work": "lm.work/language/weights"}
     # the small judge learns from these weights
     hidden.rename("lm.work/pairs")
-    small = ["train", "--recipe", "default", "--out", "own", "--work", "lm.work", "--device", "cpu", *SMALL]
+    small = ["lab", "train", "--recipe", "default", "--out", "own", "--work", "lm.work", "--device", "cpu", *SMALL]
     small += FROM_ENCODER
     assert run([*small, *place, "--encoder", str(encoder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["teachers"] == ["language_judge"]
@@ -223,7 +223,7 @@ def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_mod
 
 def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = ["train", "--recipe", "default", "--work", "work", "--prepare-only", "--device", "cpu", *SMALL, "--quiet"]
+    command = ["lab", "train", "--recipe", "default", "--work", "work", "--prepare-only", "--device", "cpu", *SMALL, "--quiet"]
     command += ["--without", "strangers"]
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none", *FROM_ENCODER]) == 0
@@ -285,7 +285,7 @@ def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, op
 )
 def test_what_cannot_be_done_with_the_language_judge_is_one_line(data, tmp_path, capsys, monkeypatch, options, told):
     monkeypatch.chdir(tmp_path)
-    command = ["train", "--recipe", "default", "--judge", "large", "--out", "lm", "--data-dir", str(data), *SMALL]
+    command = ["lab", "train", "--recipe", "default", "--judge", "large", "--out", "lm", "--data-dir", str(data), *SMALL]
     assert run([*command, "--without", "strangers,synthetic,styles", *options]) == 2
     line = capsys.readouterr().err
     assert told in line and line.count("\n") <= 2

@@ -224,7 +224,7 @@ class TestGoingOn:
 
 
 class TestAugment:
-    ARGUMENTS = ("augment", "in", "--operators", "f3,f8,NumberChange,LowTfidfReplacement")
+    ARGUMENTS = ("lab", "augment", "in", "--operators", "f3,f8,NumberChange,LowTfidfReplacement")
 
     def test_the_pairs_of_one_file_with_all_questions(self, here):
         write(Path("all.parquet"), pairs(450) + pairs(130, "b"))

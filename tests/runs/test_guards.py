@@ -120,10 +120,10 @@ def test_another_input_file_is_named(file, out):
 
 
 @pytest.mark.parametrize(("source", "out", "line"), [("in.jsonl", "", "output is empty"), ("", "o/", "input is empty")])
-@pytest.mark.parametrize("command", ["score", "augment", "testset", "purity", "pseudo-label"])
+@pytest.mark.parametrize("command", ["score", "lab augment", "lab testset", "lab purity", "lab pseudo-label"])
 def test_an_empty_path_is_not_the_current_folder(file, fails, command, source, out, line):
     before = sorted(Path().iterdir())
-    assert line in fails(command, source, "--offenders" if command == "purity" else "-o", out)
+    assert line in fails(*command.split(), source, "--offenders" if command == "lab purity" else "-o", out)
     assert sorted(Path().iterdir()) == before
 
 

@@ -19,10 +19,10 @@ ROWS, SIZE = 90, 10
 RECIPE = 'name = "rules"\n[operators]\nvalid = ["NumToWords"]\ninvalid = ["RandomDeletion", "TfidfReplacement"]\n'
 COMMANDS = {
     "score": ["--model", "reading"],
-    "augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
-    "testset": ["--recipe", "rules.toml"],
-    "purity": [],
-    "pseudo-label": [],
+    "lab augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
+    "lab testset": ["--recipe", "rules.toml"],
+    "lab purity": [],
+    "lab pseudo-label": [],
 }
 # the program with a part that is never finished; the encoder is one that needs no model
 BLOCKED = """
@@ -94,8 +94,8 @@ def here(tmp_path, monkeypatch):
 
 
 def arguments(command, source, out, *more):
-    where = "--offenders" if command == "purity" else "-o"
-    return [command, source, where, out, "--part-rows", str(SIZE), *COMMANDS[command], *more]
+    where = "--offenders" if command == "lab purity" else "-o"
+    return [*command.split(), source, where, out, "--part-rows", str(SIZE), *COMMANDS[command], *more]
 
 
 def start(*program):
@@ -151,7 +151,7 @@ def test_an_interrupted_run_continues(here, capsys, command, source, out, how):
 
 @pytest.mark.parametrize(("source", "out"), [("in.jsonl", "out.csv"), ("in", "out/")])
 # pseudo-label is missing, because its worker processes would load a real encoder instead of the one defined above
-@pytest.mark.parametrize("command", ["score", "augment", "testset", "purity"])
+@pytest.mark.parametrize("command", ["score", "lab augment", "lab testset", "lab purity"])
 def test_a_run_of_several_processes_continues_in_one(here, command, source, out):
     assert run(arguments(command, source, f"whole{out.removeprefix('out')}", "-q")) == 0
     kept = out if out.endswith("/") else f"{out}.parts"

@@ -255,7 +255,7 @@ class TestRay:
 
     def test_augment_and_a_corrupt_file_on_the_cluster(self, here, cluster):
         Path("in/c.parquet").write_bytes(b"nothing")
-        arguments = ["augment", "in", "--operators", "f3,f8,NumberChange", "--part-rows", "90", "-q"]
+        arguments = ["lab", "augment", "in", "--operators", "f3,f8,NumberChange", "--part-rows", "90", "-q"]
         assert run([*arguments, "-o", "one/"]) == 1
         process = start(*arguments, "-o", "two/", "--engine", "ray", "--address", cluster)
         _, err = process.communicate(timeout=120)

@@ -22,7 +22,7 @@ def kept_in(out):
 def start(arguments):
     environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
     return subprocess.Popen(
-        [sys.executable, "-m", "paraqd.cli.main", "augment", *map(str, arguments)],
+        [sys.executable, "-m", "paraqd.cli.main", "lab", "augment", *map(str, arguments)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

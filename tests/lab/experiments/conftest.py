@@ -26,7 +26,7 @@ HELD_OUT = "The perimeter of a square field is 40 m. What is its area?"
 def command(*arguments):
     """Start the program in the project's folder, without a network."""
     return subprocess.Popen(
-        [sys.executable, "-m", "paraqd.cli.main", "experiment", *map(str, arguments), "--device", "cpu"],
+        [sys.executable, "-m", "paraqd.cli.main", "lab", "experiment", *map(str, arguments), "--device", "cpu"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

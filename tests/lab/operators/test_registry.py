@@ -317,7 +317,7 @@ def test_a_damaged_operator_of_another_package(tmp_path, fails, code, why):
     (tmp_path / "shouting_operators.py").write_text(code)
     sys.modules.pop("shouting_operators", None)
     (tmp_path / "q.jsonl").write_text('{"question": "He has 5 pens. How many?"}')
-    arguments = ["augment", tmp_path / "q.jsonl", "-o", tmp_path / "out.jsonl", "--operators", "Shout"]
+    arguments = ["lab", "augment", tmp_path / "q.jsonl", "-o", tmp_path / "out.jsonl", "--operators", "Shout"]
     for line in (fails(*arguments), fails("lab", "operators")):
         assert f"the operator 'Shout' of the package shouting cannot be loaded ({why}" in line
         assert line.endswith("install the package again, or remove it")

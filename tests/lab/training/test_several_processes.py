@@ -283,7 +283,7 @@ def test_the_command_runs_under_accelerate(calm_encoder, augmented_rows, tmp_pat
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text("".join(json.dumps(row) + "\n" for row in augmented_rows))
     options = ["--epochs", "4", "--learning-rate", "1e-3", "--seed", "5", "--batch-size", "8", "--device", "cpu"]
-    arguments = ["train", str(pairs), "--out", str(tmp_path / "model"), "--encoder", str(calm_encoder), *options]
+    arguments = ["lab", "train", str(pairs), "--out", str(tmp_path / "model"), "--encoder", str(calm_encoder), *options]
     launcher = ("-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0")
     done = launch(*launcher, "-m", "paraqd", *arguments, "--validation", pairs)
     messages = [line for line in done.stderr.splitlines() if "is trained" in line]
@@ -320,7 +320,7 @@ def test_no_network_thread_outlives_the_program(case, code, calm_encoder, augmen
     pairs.write_text("".join(json.dumps(row) + "\n" for row in augmented_rows))
     script.write_text(ENDING)
     options = ["--epochs", "1", "--device", "cpu", "--batch-size", "7" if case == "refused" else "8"]
-    command = ["train", pairs, "--out", tmp_path / "model", "--encoder", calm_encoder, *options]
+    command = ["lab", "train", pairs, "--out", tmp_path / "model", "--encoder", calm_encoder, *options]
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     done = launch(*launcher, script, tmp_path, "yes" if case == "interrupted" else "no", *command, code=min(code, 1))
     assert set(re.findall(r"exitcode\s*: (-?\d+)", done.stderr)) == ({str(code)} if code else set())
