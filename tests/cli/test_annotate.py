@@ -73,7 +73,9 @@ def labelled_as_intended(name, wrong=()):
 
 
 def test_labels_notes_and_a_summary(here, typed):
-    code, out, err = typed([*"v 1 i 0 s n?".split(), "n a remark", "v"], "lab", "annotate", "pairs.csv", "--annotator", "ann")
+    code, out, err = typed(
+        [*"v 1 i 0 s n?".split(), "n a remark", "v"], "lab", "annotate", "pairs.csv", "--annotator", "ann"
+    )
     assert code == 0
     assert out == "ann: 5 of 6 labelled (3 valid, 2 invalid), 1 skipped; saved in pairs.ann.jsonl\n"
     assert "unknown key 'n?'" in err
@@ -307,7 +309,7 @@ def test_a_pairs_file_that_changed(here, typed, fails):
     typed("v", "lab", "annotate", "pairs.csv", "--annotator", "ann")
     Path("pairs.csv").write_text(Path("pairs.csv").read_text().replace("2 apples", "9 apples"))
     assert "pairs in pairs.csv have changed since pairs.ann.jsonl" in fails(
-        "annotate", "pairs.csv", "--annotator", "ann"
+        "lab", "annotate", "pairs.csv", "--annotator", "ann"
     )
     assert "have changed since" in fails("lab", "annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "m.csv")
 
@@ -325,7 +327,7 @@ def test_annotators_that_cannot_be_merged(here, fails):
     Path("m.csv").write_text("precious")
     assert "pass --overwrite" in fails(*merge, "ann.jsonl", "bob.jsonl", "-o", "m.csv")
     assert "agree on every pair that they labelled" in fails(
-        "annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl"
+        "lab", "annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl"
     )
     assert Path("m.csv").read_text() == "precious"
 

@@ -62,7 +62,7 @@ def test_half_written_and_unreadable_files(here, fails):
     Path("empty.csv").write_text("")
     assert "empty.csv is empty" in fails("lab", "augment", "empty.csv", "-o", "out.csv", "--operators", "f2")
     assert "use .csv, .tsv, .jsonl, .xlsx or .parquet" in fails(
-        "augment", "q.docx", "-o", "out.csv", "--operators", "f2"
+        "lab", "augment", "q.docx", "-o", "out.csv", "--operators", "f2"
     )
     Path("q.parquet").unlink()
     os.mkdir("q.parquet")
@@ -106,7 +106,7 @@ def test_unwritable_output(here, fails):
     assert "file is not a folder" in fails("lab", "augment", "q.csv", "-o", "file/out.csv", "--operators", "f2")
     assert "there is no folder none" in fails("lab", "augment", "q.csv", "-o", "none/out.csv", "--operators", "f2")
     assert "use .csv, .tsv, .jsonl, .xlsx or .parquet" in fails(
-        "augment", "q.csv", "-o", "/dev/full", "--operators", "f2"
+        "lab", "augment", "q.csv", "-o", "/dev/full", "--operators", "f2"
     )
     line = fails("lab", "augment", "q.csv", "-o", "out.csv", "--operators", "f2", "--report", "none/report.html")
     assert "there is no folder none" in line
@@ -194,6 +194,17 @@ def test_a_flaw_of_ours_is_one_line_too_unless_debugging(here, fails, monkeypatc
 
 def test_as_a_program(here):
     environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
-    command = [sys.executable, "-m", "paraqd.cli.main", "lab", "augment", "none.csv", "-o", "out.csv", "--operators", "f2"]
+    command = [
+        sys.executable,
+        "-m",
+        "paraqd.cli.main",
+        "lab",
+        "augment",
+        "none.csv",
+        "-o",
+        "out.csv",
+        "--operators",
+        "f2",
+    ]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "error: there is no file none.csv\n")

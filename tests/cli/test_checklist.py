@@ -180,7 +180,7 @@ def test_bad_input(here, fails):
     assert line == "error: mine has no capability 'number'; did you mean numbers? choose from names, numbers"
     assert "'cosine'" in fails("lab", "checklist", "--cases", "mine", "--scorer", "x", "--mode", "cosine")
     assert "only to a model folder, not to --scorer cosine" in fails(
-        "checklist", "--scorer", "cosine", "--mode", "encoder"
+        "lab", "checklist", "--scorer", "cosine", "--mode", "encoder"
     )
     assert "there are no cases" in fails("lab", "checklist", "--cases", "mine", "--capability", ",")
     write("numbers", {**LOST, "label": 1})

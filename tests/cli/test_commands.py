@@ -82,7 +82,7 @@ def test_a_command_does_not_import_the_others(imports):
 
 def test_help_before_a_command_shows_all_commands(capsys):
     assert run(["--help", "explain"]) == 0
-    assert "pseudo-label" in capsys.readouterr().out
+    assert "paraphrase" in capsys.readouterr().out
 
 
 def test_augment_prints_a_report(here, capsys):
@@ -179,6 +179,7 @@ def test_generator_train_smoke(here, capsys):
     )
     assert "use it with --generator f9=f9" in capsys.readouterr().err
     command = [
+        "lab",
         "augment",
         "q.jsonl",
         "-o",

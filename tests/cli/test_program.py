@@ -35,7 +35,8 @@ def closed_pipe():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["lab", "operators"], ["lab", "operators", "--json"], ["score", PAIRS], ["score", PAIRS, "--json"]]
+    "arguments",
+    [["--help"], ["lab", "operators"], ["lab", "operators", "--json"], ["score", PAIRS], ["score", PAIRS, "--json"]],
 )
 def test_a_reader_that_ends_is_not_an_error(closed_pipe, arguments):
     program = start(*arguments, stdout=closed_pipe)

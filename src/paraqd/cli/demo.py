@@ -41,7 +41,7 @@ def verdicts(console: Console, samples: Path = PAIRS) -> int:
     for command, purpose in (
         (f"paraqd score {samples} -o scored.csv", "score a file of pairs"),
         ("paraqd explain QUESTION PARAPHRASE", "mark the faults of one pair"),
-        ("paraqd lab augment samples/questions.csv -o pairs.csv", "create labelled training pairs"),
+        ("paraqd lab augment samples/questions.csv -o t.csv", "create training pairs"),
     ):
         console.print(f"  {command:<48}{purpose}", soft_wrap=True)
     return 0

@@ -262,7 +262,7 @@ def test_without_a_parser_its_operators_are_left_out(tmp_path, monkeypatch):
     def absent():
         raise PipelineUnavailableError("spaCy is not installed: pip install 'paraqd[augment]'")
 
-    monkeypatch.setattr(resources, "_parser", absent)
+    monkeypatch.setattr(resources, "load_spacy", absent)
     source = write_questions(tmp_path / "q.jsonl", 6)
     report = make_testset(
         source, tmp_path / "pairs.csv", recipe=recipe(["ActivePassive", "NumToWords"], ["RandomDeletion"])

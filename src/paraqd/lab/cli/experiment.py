@@ -34,8 +34,8 @@ def experiment(
         list[str],
         typer.Argument(
             metavar="NAME",
-            help="main, operators, loss, encoder, seed, train-operators, pseudo-labels, recipes, leak, deletion, "
-            "sources, more-questions, optimisation, margin, collapse, test-operators, examples, or all.",
+            help="main, operators, loss, encoder, seed, train-operators, pseudo-labels, recipes, leak, fallback, "
+            "deletion, sources, more-questions, optimisation, margin, collapse, test-operators, examples, or all.",
         ),
     ],
     out: Annotated[
