@@ -14,6 +14,7 @@ import pytest
 import paraqd
 from paraqd.cli.main import run
 from paraqd.plugins import PluginError, package_of, provided
+from paraqd.reading.entities import PipelineUnavailableError, load_spacy
 
 PAIRS = '{"question": "Tom has 5 pens. How many?", "paraphrase": "How many pens has Tom, who owns 5?"}\n'
 
@@ -82,6 +83,22 @@ def test_a_package_without_metadata_is_named_by_its_code(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     [entry] = provided("paraqd.tests")
     assert package_of(entry) == "nameless:folder"
+
+
+@pytest.mark.parametrize("code", ["import sys; sys.exit(0)", "raise ValueError('no\\x1b[31m\\nvectors')"])
+def test_a_damaged_spacy_pipeline(tmp_path, monkeypatch, code):
+    pytest.importorskip("spacy")
+    package, info = tmp_path / "en_core_web_md", tmp_path / "en_core_web_md-3.8.0.dist-info"
+    package.mkdir()
+    info.mkdir()
+    (package / "__init__.py").write_text(code)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: en_core_web_md\nVersion: 3.8.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "en_core_web_md", raising=False)
+    load_spacy.cache_clear()
+    message = r"^the spaCy pipeline en_core_web_md cannot be loaded \((it ends|no\ufffd).*\): install it again$"
+    with pytest.raises(PipelineUnavailableError, match=message):
+        load_spacy()
 
 
 @pytest.mark.parametrize("code", [0, None, "bye\x1b[31m"])

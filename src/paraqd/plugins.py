@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import EntryPoint, distributions, entry_points
 from typing import Any
@@ -43,7 +44,12 @@ def package_of(entry: EntryPoint) -> str:
 
 
 def create(entry: EntryPoint) -> Any:
-    """Load the function or class that an entry point names, call it, and return the result.
+    """Load the function or class that an entry point names, call it, and return the result; see `run`."""
+    return run(lambda: entry.load()())
+
+
+def run(code: Callable[[], Any]) -> Any:
+    """Run code of another package, and return the result.
 
     Nothing that the package does ends this program. What the package prints goes to standard error, without control
     characters, because standard output may hold results.
@@ -57,7 +63,7 @@ def create(entry: EntryPoint) -> Any:
     shown: Any = _Visible()
     try:
         with redirect_stdout(shown), redirect_stderr(shown):
-            return entry.load()()
+            return code()
     except KeyboardInterrupt:
         raise
     except SystemExit as error:

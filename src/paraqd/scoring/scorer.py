@@ -317,7 +317,7 @@ def _cosine_method(folder: ModelFolder, threads: int | None) -> tuple[CosineMeth
     if folder.kind != "bi-encoder":
         raise ModelError(
             f"{folder.path} does not contain a bi-encoder, which the mode encoder needs; pass a model that paraqd "
-            "train --recipe paper created"
+            "lab train --recipe paper created"
         )
     hashes = folder.verified_hashes()
     return CosineMethod(BiEncoder(folder.path, threads=threads, hashes=hashes)), hashes

@@ -256,3 +256,25 @@ def test_prompts():
 def test_one_seed_for_each_text(llama):
     with pytest.raises(ValueError, match="1 seeds for 2 texts"):
         load_generator(llama).generate(["a", "b"], seed=[1])
+
+
+@pytest.mark.parametrize(
+    ("card", "why"),
+    [
+        ("[]", "it is not a JSON object"),
+        ("[" * 100_000, "recursion"),
+        ('{"backend": "causal"}', r"is damaged \(KeyError\('base'\)\): train or copy the generator again"),
+        ('{"base": "a", "kind": "b", "data_sha256": 5}', r"is damaged \(TypeError"),
+        ('{"base": "a", "kind": "b", "data_sha256": "c", "prompt": []}', r"is damaged \(TypeError"),
+        (
+            '{"base": "a", "kind": "b", "data_sha256": "c", "prompt": {"template": "", "end": ""}}',
+            "must contain {text}",
+        ),
+    ],
+    ids=range(6),
+)
+def test_a_damaged_card_is_one_line(tmp_path, card, why):
+    (tmp_path / "paraqd_generator.json").write_text(card)
+    with pytest.raises(GeneratorUnavailableError, match=why) as caught:
+        load_generator(tmp_path)
+    assert str(caught.value).isprintable() and "paraqd_generator.json" in str(caught.value)

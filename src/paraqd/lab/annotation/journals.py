@@ -154,7 +154,7 @@ def _read(file: IO[bytes], name: str) -> tuple[Header, Decisions, int]:
     if header is None:
         raise AnnotationError(
             f"{name} is not a journal of annotations, or its first line is incomplete; pass the file that paraqd "
-            "annotate wrote"
+            "lab annotate wrote"
         )
     return header, decisions, length
 

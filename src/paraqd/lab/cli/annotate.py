@@ -367,7 +367,7 @@ def _list_unsettled(unsettled: Sequence[Merged], *, dropped: bool) -> None:
     if tied:
         say(
             f"{counted(len(tied), 'pair')} in dispute ({done}): {named_rows(tied)}; to settle disputes, run paraqd "
-            "annotate PAIRS with --resolve"
+            "lab annotate PAIRS with --resolve"
         )
     if bare:
         say(f"{counted(len(bare), 'pair')} not labelled by anyone ({done}): {named_rows(bare)}")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
+from paraqd.errors import ArgumentError
 from paraqd.model_runtime import GeneratorUnavailableError, load_pretrained, require_extra
 from paraqd.paraphrasing.text_models.base import PLAIN, Generator, Prompt
 
@@ -37,12 +38,18 @@ def load_generator(
     if model.startswith("~"):
         model = str(Path(model).expanduser())
     card = read_card(model)
+    try:
+        name = _name(card) if card else None
+        stored = Prompt(str(card["prompt"]["template"]), str(card["prompt"]["end"])) if "prompt" in card else PLAIN
+    except (LookupError, TypeError, ArgumentError) as error:
+        raise GeneratorUnavailableError(
+            f"{Path(model) / CARD} is damaged ({error!r}): train or copy the generator again"
+        ) from None
     backend = kind or card.get("backend") or _backend_of(model, needed_by, option)
     if backend not in BACKENDS:
         raise GeneratorUnavailableError(
             f"the card in {model} has an unknown backend {backend!r}: use one of {', '.join(BACKENDS)}"
         )
-    name = _name(card) if card else None
     stand_in = bool(card.get("stand_in", False))
     if backend == "masked":
         from paraqd.paraphrasing.text_models.masked import MaskedGenerator
@@ -50,8 +57,6 @@ def load_generator(
         return MaskedGenerator.load(
             model, name=name, stand_in=stand_in, device=device, dtype=dtype, needed_by=needed_by, option=option
         )
-    if prompt is None:
-        prompt = Prompt(card["prompt"]["template"], card["prompt"]["end"]) if "prompt" in card else PLAIN
     from paraqd.paraphrasing.text_models.causal import CausalGenerator
     from paraqd.paraphrasing.text_models.seq2seq import Seq2SeqGenerator
 
@@ -59,7 +64,7 @@ def load_generator(
     return backend_class.load(
         model,
         name=name,
-        prompt=prompt,
+        prompt=prompt or stored,
         stand_in=stand_in,
         by_sentence=bool(card.get("by_sentence", False)) if by_sentence is None else by_sentence,
         device=device,
@@ -76,8 +81,10 @@ def read_card(folder: str | Path) -> dict[str, Any]:
         return {}
     try:
         card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise GeneratorUnavailableError(f"cannot read {path}: {error}") from error
+    if not isinstance(card, dict):
+        raise GeneratorUnavailableError(f"cannot read {path}: it is not a JSON object; train or copy it again")
     return card
 
 
