@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from paraqd.scoring.pair_errors import PairError
 from paraqd.scoring.verdict import Verdict
 from paraqd.server.batching import Batcher
 from paraqd.server.errors import InvalidInput, ServerError, Unauthorized, UnsupportedMedia
@@ -122,7 +123,7 @@ async def model(request: Request) -> ModelAnswer:
     """Describe the model, and the limits of a request."""
     state = request.app.state
     scorer, settings = state.scorer, state.settings
-    limits = Limits(max_pairs=settings.max_pairs, max_text=settings.max_text, max_body=settings.max_body)
+    limits = Limits(**{name: getattr(settings, name) for name in Limits.model_fields})
     return ModelAnswer(
         name=scorer.name,
         mode=scorer.mode,
@@ -175,7 +176,7 @@ async def logout() -> Response:
 
 async def _scored(
     request: Request, pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, str]]
-) -> list[Verdict]:
+) -> list[Verdict | PairError]:
     """Check and score pairs."""
     settings = request.app.state.settings
     check_pairs(pairs, places, settings)
