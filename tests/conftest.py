@@ -17,6 +17,7 @@ sys.path.append(str(Path(__file__).parent))  # the tests import language_judge a
 import browser as browsers
 import language_judge
 
+import paraqd.scoring.fused
 from paraqd.cli.main import run
 from paraqd.judge_package import JUDGE, SOLVABLE
 from paraqd.lab.operators import apply, registry
@@ -49,6 +50,20 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(params=["first"])
+def faulty_rule(request, monkeypatch):
+    """Make the first or the last step of the comparison fail for texts with the word *faulty*."""
+    steps = {"first": (paraqd.scoring.fused, "prepare_pair"), "last": (paraqd.scoring.fused.FusedMethod, "_conclude")}
+    real = getattr(*steps[request.param])
+
+    def failing(*arguments, **options):
+        if "faulty" in str(arguments):
+            raise ZeroDivisionError("a \x1b[31mrule\nfailed")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(*steps[request.param], failing)
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from paraqd.runs.score import Model, ScoreReport, score_file
     from paraqd.runs.solvable import SolvableReport, solvable_file
     from paraqd.scoring.decisions import Band, Decision
+    from paraqd.scoring.pair_errors import PairError, PairsError
     from paraqd.scoring.scorer import Scorer
     from paraqd.scoring.solvable import QuestionEvidence, QuestionFault, Solvability, SolvableChecker
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
@@ -45,6 +46,8 @@ _LATER = {
     "Columns": "paraqd.tables.table",
     "Model": "paraqd.runs.score",
     "ModelError": "paraqd.errors",
+    "PairError": "paraqd.scoring.pair_errors",
+    "PairsError": "paraqd.scoring.pair_errors",
     "Paraphrase": "paraqd.paraphrasing.paraphraser",
     "ParaphraseReport": "paraqd.paraphrasing.report",
     "ParaqdError": "paraqd.errors",
@@ -96,6 +99,8 @@ __all__ = [
     "EvidenceKind",
     "Model",
     "ModelError",
+    "PairError",
+    "PairsError",
     "Paraphrase",
     "ParaphraseReport",
     "ParaqdError",

@@ -72,6 +72,14 @@ def test_paraphrases_are_valid_and_differ(scorer):
     assert all(overlap(one.text, two.text) <= 0.80 for one, two in combinations(found, 2))
 
 
+@pytest.mark.usefixtures("faulty_rule")
+def test_a_candidate_that_cannot_be_scored_is_not_chosen(scorer, fixed):
+    question = "Tom has 5 red and 3 blue pens. How many pens does he have in all?"
+    good = "If 5 of Tom's pens are red and 3 are blue, what is the number of his pens?"
+    found = paraqd.paraphrase(question, n=2, source=fixed(good, f"{good} (faulty)"), scorer=scorer)
+    assert [each.text for each in found] == [good]
+
+
 def test_the_same_seed_gives_the_same_paraphrases_and_another_gives_others(scorer):
     once, again = (paraqd.paraphrase(QUESTION, n=3, scorer=scorer, seed=1) for _ in range(2))
     assert once == again

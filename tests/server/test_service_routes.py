@@ -105,13 +105,45 @@ def test_a_body_that_is_not_declared_as_json(web, kind):
 
 
 def test_limits(serving):
-    web = serving(max_pairs=2, max_text=100, max_body=2000)
+    web = serving(max_pairs=2, max_text=100, max_characters=200, max_body=2000)
     error = error_of(web.post("/v1/score", json={"question": QUESTION, "paraphrases": ["a"] * 3}), 413)
     assert error["details"] == {"limit": 2, "given": 3}
-    assert web.get("/v1/model").json()["limits"] == {"max_pairs": 2, "max_text": 100, "max_body": 2000}
+    limits = {"max_pairs": 2, "max_text": 100, "max_characters": 200, "max_body": 2000}
+    assert web.get("/v1/model").json()["limits"] == limits
     assert error_of(web.post("/v1/score", content=b"x" * 2001, headers=JSON), 413)["details"] == {"limit": 2000}
     chunks = (b"x" * 500 for _ in range(5))  # sent without a content length
     assert error_of(web.post("/v1/score", content=chunks, headers=JSON), 413)["code"] == "too_large"
+
+
+def test_a_small_request_may_not_mean_much_work(serving):
+    """A question counts in each of its pairs, because it is compared with every paraphrase."""
+    web = serving(max_text=1000, max_characters=20_000)
+    body = {"question": "How many? " * 100, "paraphrases": ["How many?"] * 20}
+    assert len(json.dumps(body)) < 2000
+    error = error_of(web.post("/v1/score", json=body), 413)
+    assert error["code"] == "too_large" and error["details"] == {"limit": 20_000, "given": 20 * 1009}
+    body["paraphrases"].pop()
+    assert web.post("/v1/score", json=body).is_success
+    pairs = [{"question": body["question"], "paraphrase": text} for text in [*body["paraphrases"], "How many?"]]
+    assert error_of(web.post("/v1/score/batch", json={"pairs": pairs}), 413)["details"]["limit"] == 20_000
+
+
+@pytest.mark.usefixtures("faulty_rule")
+def test_a_fault_in_one_comparison_is_the_error_of_its_pair(web, scorer, caplog):
+    texts = [PARAPHRASES[0], "Tom has 5 faulty pens. How many?", PARAPHRASES[1]]
+    answer = web.post("/v1/score", json={"question": QUESTION, "paraphrases": texts}).json()
+    first, faulty, last = answer["verdicts"]
+    assert [first["score"], last["score"]] == [scorer.score(QUESTION, text).score for text in (texts[0], texts[2])]
+    assert "error" not in first
+    assert faulty["score"] is faulty["valid"] is None and "ZeroDivisionError" in faulty["error"]
+    assert "failing" in caplog.text  # the log shows where
+    pairs = [{"question": QUESTION, "paraphrase": text, "id": text} for text in texts]
+    found = web.post("/v1/score/batch", json={"pairs": pairs}).json()["verdicts"]
+    assert [each["id"] for each in found] == texts and [each.get("error") for each in found] == [
+        None,
+        faulty["error"],
+        None,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,31 @@ def test_not_utf8_names_line_and_byte(tmp_path):
     assert "utf-16-le" in read_error(tmp_path / "w.csv", "question\nHow?\n".encode("utf-16-le"))
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+@pytest.mark.parametrize(
+    ("encoding", "message"),
+    [
+        ("undefined", "unknown encoding 'undefined'; try utf-8"),
+        ("utf\0", r"unknown encoding 'utf\x00'; try utf-8"),
+        ("\ud800", r"unknown encoding '\ud800'; try utf-8"),
+        ("punycode", "cannot be read as punycode ("),
+        ("utf-16", "cannot be read as utf-16 (UTF-16 stream does not start with BOM); use another encoding"),
+    ],
+)
+def test_an_odd_encoding_is_one_clear_line(tmp_path, name, encoding, message):
+    content = b"question,paraphrase\n1-,2-\n" if name == "a.csv" else b'{"question": "1-", "paraphrase": "2-"}\n'
+    assert message in read_error(tmp_path / name, content, encoding=encoding)
+
+
+def test_half_a_sign_in_the_name_of_a_column(tmp_path):
+    content = b'{"question": "a"}\n{"question": "b", "\\ud800": 1}\n{"question": "c", "x": {"\\ud800": 1}}\n'
+    message = read_error(tmp_path / "a.jsonl", content)
+    assert message.endswith("line 2 has a column whose name is not valid Unicode; rename the column")
+    rows = list(open_table(tmp_path / "a.jsonl", lenient=True).rows())
+    assert [row.get("question") for row in rows] == ["a", None, "c"]
+    assert rows[1].why == "the name of a column is not valid Unicode"
+
+
 def zstd(data):
     import pyarrow as pa
 

@@ -19,6 +19,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from paraqd.extras import MissingExtraError
+from paraqd.scoring.pair_errors import PairError, all_scored
 from paraqd.server.errors import Overloaded, ServerError, ShuttingDown
 from paraqd.server.metrics import Metrics
 
@@ -224,9 +225,9 @@ class _LaterScorer:
         """Hand over pairs, and return a function that waits for the verdicts."""
         self._job.check()
         work = asyncio.run_coroutine_threadsafe(self._batcher.score_later(pairs), self._job.loop)
-        return lambda: self._wait(work)
+        return lambda: all_scored(self._wait(work))
 
-    def _wait(self, work: Future[list[Verdict]]) -> list[Verdict]:
+    def _wait(self, work: Future[list[Verdict | PairError]]) -> list[Verdict | PairError]:
         while True:
             try:
                 return work.result(timeout=_LOOK_SECONDS)

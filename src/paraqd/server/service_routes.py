@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from paraqd.scoring.pair_errors import PairError
 from paraqd.scoring.verdict import Verdict
 from paraqd.server.batching import Batcher
 from paraqd.server.errors import InvalidInput, ServerError, StorageUnavailable, Unauthorized, UnsupportedMedia
@@ -122,7 +123,7 @@ async def model(request: Request) -> ModelAnswer:
     """Describe the model, and the limits of a request."""
     state = request.app.state
     scorer, settings = state.scorer, state.settings
-    limits = Limits(max_pairs=settings.max_pairs, max_text=settings.max_text, max_body=settings.max_body)
+    limits = Limits(**{name: getattr(settings, name) for name in Limits.model_fields})
     return ModelAnswer(
         name=scorer.name,
         mode=scorer.mode,
@@ -177,7 +178,7 @@ async def logout() -> Response:
 
 async def _scored(
     request: Request, pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, str]]
-) -> list[Verdict]:
+) -> list[Verdict | PairError]:
     """Check and score pairs."""
     check_pairs(pairs, places, request.app.state.settings)
     batcher: Batcher = request.app.state.batcher

@@ -275,8 +275,8 @@ def encoding_name(encoding: str) -> str:
     try:
         found = codecs.lookup(encoding).name
         "".encode(found)  # rot13 and base64 are codecs, but not text encodings
-    except (LookupError, TypeError):
-        raise TableError(f"unknown encoding {encoding!r}; try utf-8, cp1252, latin-1 or utf-16") from None
+    except (LookupError, TypeError, ValueError):  # a name with odd characters is a ValueError
+        raise TableError(f"unknown encoding {encoding!a}; try utf-8, cp1252, latin-1 or utf-16") from None
     return found
 
 
@@ -302,9 +302,10 @@ def _head(path: Path, packing: Packing, name: str) -> bytes:
     return head
 
 
-def undecodable(path: Path, name: str, kind: Kind, encoding: str, why: str = "") -> TableError:
+def undecodable(path: Path, name: str, kind: Kind, encoding: str, error: UnicodeError | None = None) -> TableError:
     """Return the error for bytes that are not valid in the encoding; for UTF-8, the message includes the position."""
     if encoding not in UTF8:
+        why = error.reason if isinstance(error, UnicodeDecodeError) else reason(error or UnicodeError())
         return TableError(f"{name} cannot be read as {encoding} ({why}); use another encoding")
     offset = 0
     with open_bytes(path, kind.packing, name) as file:

@@ -97,8 +97,8 @@ def csv_records(table: Table) -> Iterator[tuple[int, int, list[str]]]:
                 line = reader.line_num + skipped
                 if record:
                     yield number, line, record
-        except UnicodeDecodeError as error:
-            raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
+        except UnicodeError as error:
+            raise undecodable(table.path, table.name, table.kind, table.encoding, error) from None
         except csv.Error as error:
             if "end of data" in str(error):
                 problem = f"is cut off: a quotation mark in the row of line {line + 1} is never closed; close it"
@@ -160,8 +160,8 @@ def detected_dialect(table: Table) -> Dialect:
         file = _decoded(raw, table, newline="")
         try:
             first = file.readline(_HEADER_LIMIT + 1)
-        except UnicodeDecodeError as error:
-            raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
+        except UnicodeError as error:
+            raise undecodable(table.path, table.name, table.kind, table.encoding, error) from None
     if len(first) > _HEADER_LIMIT:
         raise TableError(
             f"the first line of {table.name} is longer than {_HEADER_LIMIT:,} characters; it must be a header with the "
@@ -223,8 +223,8 @@ def jsonl_rows(table: Table) -> Iterator[Row]:
                     yield LostRow(NOT_UTF8, number=number)
                 elif not line.isspace():
                     yield _json_object(table, number, line)
-        except UnicodeDecodeError as error:
-            raise undecodable(table.path, table.name, table.kind, table.encoding, error.reason) from None
+        except UnicodeError as error:
+            raise undecodable(table.path, table.name, table.kind, table.encoding, error) from None
 
 
 def _json_object(table: Table, number: int, line: str) -> Row:
@@ -240,4 +240,9 @@ def _json_object(table: Table, number: int, line: str) -> Row:
     if not isinstance(row, dict):
         problem = f'{table.name}, line {number} is not a JSON object like {{"question": "…"}}'
         return _lost_row(table, number, DamagedError(problem, row="not a JSON object"))
+    try:
+        "".join(row).encode("utf-8")
+    except UnicodeEncodeError:  # half of a surrogate pair, which no output can hold
+        problem = f"{table.name}, line {number} has a column whose name is not valid Unicode; rename the column"
+        return _lost_row(table, number, DamagedError(problem, row="the name of a column is not valid Unicode"))
     return NumberedRow(row, number)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from paraqd.scoring.pair_errors import PairError
 from paraqd.scoring.verdict import Verdict
 from paraqd.server.errors import ShuttingDown
 from paraqd.server.review.database import Database
@@ -36,8 +37,8 @@ _MOST_FAILURES = 3  # of a project, one after the other
 class LaterScorer(Protocol):
     """An object that scores pairs when there is room, such as `paraqd.server.batching.Batcher`."""
 
-    async def score_later(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-        """Score pairs."""
+    async def score_later(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict | PairError]:
+        """Score pairs. A pair whose comparison failed has an error instead of a verdict."""
         ...
 
 
@@ -124,7 +125,8 @@ class ScoringTask:
     async def _score(self, project: str, pairs: Sequence[tuple[str, str]]) -> list[Result]:
         """Score pairs; if they fail together, score them one by one, so that only the bad ones get an error."""
         try:
-            return list(await self._scored(project, pairs))
+            scored = await self._scored(project, pairs)
+            return [str(each) if isinstance(each, PairError) else each for each in scored]
         except ShuttingDown:
             raise
         except Exception as error:
@@ -133,7 +135,7 @@ class ScoringTask:
             _logger.warning("a slice could not be scored (%s); scoring its pairs one by one", error)
         return [result for pair in pairs for result in await self._score(project, [pair])]
 
-    async def _scored(self, project: str, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+    async def _scored(self, project: str, pairs: Sequence[tuple[str, str]]) -> list[Verdict | PairError]:
         """Score pairs, and extend the lease while they wait for their turn."""
         work = asyncio.ensure_future(self.scorer.score_later(pairs))
         try:
