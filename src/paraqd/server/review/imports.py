@@ -16,6 +16,7 @@ from sqlalchemy import select
 from paraqd.data.formats import Format, TableError
 from paraqd.data.rows import LostRow, Row, numbered
 from paraqd.data.tables import Table, open_table
+from paraqd.data.temporary import temporary_folder
 from paraqd.extras import MissingExtraError
 from paraqd.runs.score_rows import PARAPHRASE_COLUMN
 from paraqd.server.errors import TooLarge
@@ -92,7 +93,7 @@ def saved_upload(file: BinaryIO, filename: str | None) -> Iterator[tuple[Path, s
     ending = Path(shown).suffix.lower()
     if ending not in ENDINGS:
         raise _bad_file(f"{shown} is not a table that can be read. {_KNOWN}")
-    with tempfile.TemporaryDirectory(prefix="paraqd-upload-") as folder:
+    with tempfile.TemporaryDirectory(prefix="upload-", dir=temporary_folder()) as folder:
         path = Path(folder) / f"upload{ending}"
         with open(path, "wb") as copy:
             shutil.copyfileobj(file, copy, 1 << 20)

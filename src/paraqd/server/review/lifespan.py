@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paraqd.data.temporary import remove_leftovers
 from paraqd.server.review.database import Database, open_database
 from paraqd.server.review.projects import remove_abandoned
 from paraqd.server.review.scoring_queue import end_dead_leases
@@ -37,6 +38,7 @@ async def start_review(app: FastAPI) -> None:
         If the database cannot be opened.
 
     """
+    await asyncio.to_thread(remove_leftovers)
     database = await asyncio.to_thread(open_database, app.state.settings.database)
     await asyncio.to_thread(remove_abandoned, database)
     await asyncio.to_thread(end_dead_leases, database)

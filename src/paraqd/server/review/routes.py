@@ -18,6 +18,7 @@ from pydantic import Field
 from starlette.types import Receive, Scope, Send
 
 from paraqd.data.formats import TableError
+from paraqd.data.temporary import temporary_folder
 from paraqd.server.errors import InvalidInput
 from paraqd.server.review import added_pairs, decisions, exports, imports, pairs, projects, statistics
 from paraqd.server.review.errors import BadRequest, sentence
@@ -269,7 +270,7 @@ def export(
     only: Annotated[Literal["", "accepted", "rejected"], Query(description="Only pairs with this status.")] = "",
 ) -> FileResponse:
     """Return the project as a file, with the user's columns first."""
-    folder = tempfile.mkdtemp(prefix="paraqd-export-")
+    folder = tempfile.mkdtemp(prefix="export-", dir=temporary_folder())
     try:
         path = Path(folder) / f"export.{format}"
         name = exports.export_project(server.database, project, path, only=only or None)
