@@ -32,10 +32,11 @@ from paraqd import Scorer
 from paraqd.progress import silent
 from paraqd.runs.engines import Engine, Result, in_this_process
 from paraqd.runs.locations import Location
+from paraqd.runs.manifest import make_manifest
 from paraqd.runs.parts import ParquetParts
 from paraqd.runs.pieces import MOST_ROWS, Piece, rows_of_a_part
 from paraqd.runs.score import Model, score_file
-from paraqd.runs.store import Store, make_manifest
+from paraqd.runs.store import Store
 from paraqd.runs.survey import Inputs, survey
 from paraqd.tables.datasets import load_pairs
 from paraqd.version import __version__
@@ -180,10 +181,9 @@ def cluster() -> Iterator[Callable[[int], Engine]]:
 
     The cluster is started in advance, so that starting it does not count as part of a run.
     """
-    from paraqd.runs.ray_engine import on_ray
-
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
+
+    from paraqd.runs.ray_engine import on_ray
 
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     options: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": "CRITICAL"}

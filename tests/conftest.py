@@ -66,6 +66,11 @@ def faulty_rule(request, monkeypatch):
     monkeypatch.setattr(*steps[request.param], failing)
 
 
+def pytest_collection_modifyitems(items):
+    """Run the tests that mostly wait first."""
+    items.sort(key=lambda item: item.get_closest_marker("waits") is None)
+
+
 @pytest.fixture
 def fails(capsys):
     """Run a command that must fail, and return the one line it writes."""

@@ -1,6 +1,9 @@
 """Test the functions for files that all rooms share."""
 
 import hashlib
+import os
+import stat
+import sys
 
 import pytest
 
@@ -36,6 +39,19 @@ def test_the_target_of_a_symbolic_link_is_replaced(tmp_path):
         temporary.write_text("new")
     assert link.is_symlink() and target.read_text() == "new"
     assert [path.name for path in target.parent.iterdir()] == ["real.csv"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other pipes")
+def test_only_a_regular_file_is_replaced(tmp_path):
+    pipe, link, temporary = tmp_path / "pipe", tmp_path / "link", tmp_path / ".writing"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(FileExistsError, match="a pipe or a device"), atomic_write(path, temporary):
+            temporary.write_text("new")
+    with pytest.raises(CannotWriteError, match="it is a pipe or a device; choose another name"), replacing(link):
+        pass
+    assert stat.S_ISFIFO(pipe.stat().st_mode) and link.is_symlink() and not temporary.exists()
 
 
 @pytest.mark.parametrize(

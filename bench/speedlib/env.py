@@ -19,6 +19,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from paraqd.telemetry import OFF
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 RIVALS = ROOT / ".venv-bench"
@@ -46,7 +48,8 @@ def run_job(job: dict[str, Any], *, python: str | Path = sys.executable) -> dict
 
 
 def _environment(python: str | Path) -> dict[str, str]:
-    held = {**os.environ, **dict.fromkeys(_POOLS, str(THREADS)), "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+    offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+    held = {**os.environ, **OFF, **dict.fromkeys(_POOLS, str(THREADS)), **offline}
     if str(python) != sys.executable:
         held.pop("PYTHONPATH", None)
     return held

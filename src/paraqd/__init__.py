@@ -11,6 +11,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from paraqd.telemetry import switch_off
 from paraqd.version import __version__
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from paraqd.server.client_messages import ClientError
     from paraqd.tables.formats import TableError
     from paraqd.tables.table import Columns
+
+switch_off()
 
 # Names are loaded on first use, so that a program loads only the modules that it needs.
 _LATER = {

@@ -48,6 +48,25 @@ def test_an_error_that_nobody_reads_still_sets_the_exit_code(closed_pipe):
     assert start("score", "missing.csv", stdout=closed_pipe, stderr=closed_pipe).wait() == 2
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has another shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_an_empty_one(tmp_path, closed):
+    out = tmp_path / "out.csv"
+    for arguments, code in (
+        (["score", PAIRS, "-o", out, "--model", "reading"], 0),
+        (["read", "Tom has 5 pens.", "--json"], 0),
+        (["score", "-", "-o", tmp_path / "other.csv"], 2),  # no row
+        (["score", "missing.csv"], 2),
+    ):
+        shell = ["sh", "-c", f'exec "$0" -m paraqd "$@" {closed}', sys.executable, *map(str, arguments)]
+        places = {"PYTHONPATH": str(Path(paraqd.__file__).parents[1])}
+        done = subprocess.run(
+            shell, env=os.environ | places, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert out.read_text().startswith("id,question,paraphrase")
+
+
 @pytest.mark.parametrize(
     ("module", "arguments"),
     [

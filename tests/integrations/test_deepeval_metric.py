@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
 
 import pytest
 
-os.environ["DEEPEVAL_TELEMETRY_OPT_OUT"] = "YES"
 pytest.importorskip("deepeval")
 from deepeval import assert_test, evaluate
 from deepeval.evaluate import AsyncConfig, DisplayConfig

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -101,8 +100,7 @@ def test_datatrove(example, tmp_path):
     assert len(kept) == 1
 
 
-def test_deepeval(example, monkeypatch):
-    monkeypatch.setitem(os.environ, "DEEPEVAL_TELEMETRY_OPT_OUT", "YES")
+def test_deepeval(example):
     names = example("deepeval")
     names["test_the_rewriter"]()
     names["rewrite"] = lambda question: question.replace("5", "6")

@@ -234,6 +234,20 @@ def test_an_output_that_is_a_link_is_written_to_its_target(file):
         paraqd.score_file(file, "lost.csv", scorer="reading")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other pipes")
+@pytest.mark.parametrize("name", ["out.csv", "link.csv", "out.csv.meta.json"])
+def test_a_pipe_is_not_replaced(file, name):
+    """A device, such as /dev/null, is refused in the same way."""
+    pipe = Path("pipe") if name == "link.csv" else Path(name)
+    os.mkfifo(pipe)
+    if name == "link.csv":
+        Path(name).symlink_to(pipe)
+    out = name.removesuffix(".meta.json")
+    with pytest.raises(paraqd.TableError, match=f"cannot write {name}: it is a pipe or a device; choose another name"):
+        augment(file, out, operators=["SameSentence"], overwrite=True)
+    assert pipe.is_fifo() and not Path(f"{out}.parts").exists()
+
+
 # --- the public function --------------------------------------------------------------------------
 
 

@@ -66,6 +66,29 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
+# the program that is killed in the last instant: the function is called as often as the second argument says
+LAST_INSTANT = """
+import os, signal, sys
+from paraqd.cli.main import run
+from paraqd.runs import run as runs
+from paraqd.runs.locations import Location
+from paraqd.runs.store import Store
+
+owner = {"remove": Location, "write_beside": runs}.get(sys.argv[1], Store)
+function, calls = getattr(owner, sys.argv[1]), int(sys.argv[2])
+
+def killed(*given, **more):
+    global calls
+    if not calls:
+        os.kill(os.getpid(), signal.SIGKILL)
+    calls -= 1
+    return function(*given, **more)
+
+setattr(owner, sys.argv[1], killed)
+sys.exit(run(sys.argv[3:]))
+"""
+
+
 def encoder(name, device=None):
     import numpy as np
 
@@ -191,3 +214,62 @@ def test_options_mean_the_same_for_every_command(here, fails, capsys, command):
             assert f"the unfinished run in {kept} has parts of another size" in line and "--restart" in line
         assert run([*other, "--restart", "-q"]) == 0
         assert Path(out).exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "function", "calls"),
+    [
+        ("testset", "write_beside", 0),  # score writes no record beside its output
+        ("testset", "clear", 0),
+        ("score", "clear", 0),
+        ("score", "remove", 5),
+        ("score", "remove", ROWS // SIZE),  # only the manifest is left
+    ],
+)
+def test_a_run_that_was_killed_in_the_last_instant_is_complete(here, capsys, command, function, calls):
+    """A repeated command recognises its own output, neither writes it again nor does its work again, and tidies up."""
+    given = arguments(command, "in.jsonl", "out.csv", "--json")
+    run(arguments(command, "in.jsonl", "whole.csv", "--json"))
+    report = json.loads(capsys.readouterr().out)
+    process = start("-c", LAST_INSTANT, function, str(calls), *given)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGKILL, errors
+    assert contents("out.csv") == contents("whole.csv") and Path("out.csv.parts").is_dir()
+    before = Path("out.csv").stat()
+    assert run(given) == 0
+    captured = capsys.readouterr()
+    assert f"continuing after {ROWS} rows that were finished before" in captured.err
+    again = json.loads(captured.out)
+    assert {key: report[key] for key in report if key not in ("out", "seconds", "resumed")} == {
+        key: again[key] for key in again if key not in ("out", "seconds", "resumed")
+    }
+    assert not Path("out.csv.parts").exists() and Path("out.csv").stat().st_ino == before.st_ino
+    assert Path("out.csv.meta.json").exists() == Path("whole.csv.meta.json").exists()
+
+
+def test_a_folder_that_a_killed_run_left_empty_is_removed(here, fails):
+    given = arguments("score", "in.jsonl", "out.csv")
+    assert start("-c", LAST_INSTANT, "release", "0", *given).wait(timeout=120) == -signal.SIGKILL
+    assert [path.name for path in Path("out.csv.parts").iterdir()] == [".lock"]
+    assert "out.csv already exists; pass --overwrite to replace it" in fails(*given)
+    assert not Path("out.csv.parts").exists()
+
+
+def test_another_command_does_not_take_the_finished_output_for_its_own(here, fails):
+    given = arguments("score", "in.jsonl", "out.csv")
+    assert start("-c", LAST_INSTANT, "clear", "0", *given).wait(timeout=120) == -signal.SIGKILL
+    other = [*given, "--threshold", "0.9"]
+    assert "out.csv already exists; pass --overwrite to replace it" in fails(*other)
+    before = contents("out.csv")
+    assert run([*other, "--overwrite", "-q"]) == 0
+    assert contents("out.csv") != before and not Path("out.csv.parts").exists()
+
+
+def test_a_file_that_was_changed_after_the_kill_is_not_replaced(here, fails):
+    given = arguments("score", "in.jsonl", "out.csv")
+    assert start("-c", LAST_INSTANT, "clear", "0", *given).wait(timeout=120) == -signal.SIGKILL
+    Path("out.csv").write_text("mine")
+    assert "out.csv already exists; pass --overwrite to replace it" in fails(*given)
+    assert Path("out.csv").read_text() == "mine"
+    assert run([*given, "--overwrite", "-q"]) == 0
+    assert contents("out.csv") != b"mine" and not Path("out.csv.parts").exists()

@@ -137,7 +137,6 @@ def cluster():
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_worker_niceness", "0")  # otherwise the other tests slow the workers down
         ray.init(
             num_cpus=2,

@@ -133,6 +133,7 @@ def test_the_decimal_sign_is_that_of_the_file(there, text, encoding, decimal):
 
 
 HOSTILE = ["=cmd|' /C calc'!A0", "+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1+1", "\r=1+1"]
+HOSTILE += ["\n=1+1", " =1+1", "\n -2+3+cmd|' /C calc'!A0", "＝1+1"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -146,6 +147,8 @@ def test_formulas_are_neutralised_in_csv_and_come_back_unchanged(there, text, en
     assert ",-5," in raw.replace('"', "")
     [row] = open_table("out.csv").rows()
     assert row["paraphrase"] == text
+    assert run(["score", "in.csv", "-o", "out.tsv", "-q", *READING]) == 0
+    assert raw.count("'" + text) == Path("out.tsv").read_bytes().decode("utf-8-sig").count("'" + text)
     assert run(["score", "out.csv", "-o", "again.csv", "-q", "--overwrite-columns", *READING]) == 0
     assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
     assert run(["score", "in.csv", "-o", "out.xlsx", "-q", *READING]) == 0

@@ -18,9 +18,9 @@ KEY = "a-long-key-for-tests-only"
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, *options, environment=None):
+    def __init__(self, *options, environment=None, python=(sys.executable,)):
         command = [
-            sys.executable,
+            *python,
             "-m",
             "paraqd",
             "serve",

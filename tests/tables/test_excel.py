@@ -12,7 +12,7 @@ pytest.importorskip("openpyxl")
 
 import openpyxl
 
-from paraqd.tables import excel
+from paraqd.tables import excel, workbook
 from paraqd.tables.formats import EmptyError, TableError
 from paraqd.tables.table import open_table
 from paraqd.tables.writers import open_writer, write_rows
@@ -221,7 +221,7 @@ def test_what_a_cell_cannot_hold(tmp_path, monkeypatch):
     with pytest.raises(TableError, match=r"row 2: the column 'question' has 32,768 characters"):
         write_rows(tmp_path / "long.xlsx", SCHEMA, [scored(question="x" * 32_768)])
     assert not (tmp_path / "long.xlsx").exists()
-    monkeypatch.setattr(excel, "MOST_ROWS", 3)
+    monkeypatch.setattr(workbook, "MOST_ROWS", 3)
     with pytest.raises(TableError, match="at most 3 rows"):
         write_rows(tmp_path / "many.xlsx", SCHEMA, [scored()] * 3)
 
@@ -233,7 +233,7 @@ def test_a_control_character_in_a_column_name_is_replaced(tmp_path):
 
 @pytest.mark.parametrize("row", [{"valid": [1]}, {"decision": ["valid"]}, {"valid": {}}])
 def test_other_values_are_not_verdicts(row):
-    assert excel.verdict_of(row) == ""
+    assert workbook.verdict_of(row) == ""
 
 
 def test_lists_are_written_as_json(tmp_path):

@@ -27,6 +27,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     - 2: failure, explained in one line
     - 130: interrupted with Ctrl-C
     """
+    _replace_closed_streams()
     try:
         code = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
@@ -85,6 +86,16 @@ def _run(arguments: list[str]) -> int:
             with suppress(BrokenPipeError):  # nobody reads the message, but the exit code must still report the error
                 fail(message)
         return _NOTHING_DONE
+
+
+def _replace_closed_streams() -> None:
+    """Connect each closed standard stream (as with ``>&-``) to the null device.
+
+    Otherwise, the next file that is opened would get the stream's number, and with it what libraries write there.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # stays open
 
 
 def _discard_output() -> None:

@@ -17,6 +17,7 @@ from paraqd.evaluation.calibration import Calibration
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.intervals import Estimate
 from paraqd.evaluation.weighted import Labels, Scores, checked
+from paraqd.files import check_regular
 from paraqd.scoring.verdict import THRESHOLD
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def drawing(path: str | Path, *, width: float, height: float) -> Iterator[Figure
         # the date and matplotlib's version are omitted, because they would change the bytes
         metadata = {"Date": None, "Creator": "paraqd"} if path.suffix.lower() == ".svg" else {"Software": "paraqd"}
         try:
+            check_regular(path)
             figure.savefig(path, dpi=150, metadata=metadata)
         except OSError as error:
             raise EvaluationError(f"cannot write {path}: {error.strerror or error}") from None

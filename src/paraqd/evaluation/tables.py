@@ -12,6 +12,7 @@ from typing import Any
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.intervals import Estimate
 from paraqd.evaluation.published import Published, same_name
+from paraqd.files import check_regular
 
 Cell = str | int | float | Estimate | None
 Row = Mapping[str, Cell]
@@ -180,6 +181,7 @@ def write_tables(tables: Sequence[Table], path: str | Path) -> None:
     else:
         text = "\n\n".join(table.to_markdown() for table in tables)
     try:
+        check_regular(path)
         path.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise EvaluationError(f"cannot write {path}: {error.strerror or error}") from None

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.extras import MissingExtraError
+from paraqd.files import check_regular
 from paraqd.parameters import named
 from paraqd.runs.locations import Location, is_uri
-from paraqd.runs.store import may_replace, parts_place
+from paraqd.runs.store import may_replace, parts_place, remove_leftover
 from paraqd.tables.formats import Format, TableError, clear_errors, kind_of
 from paraqd.tables.table import check_writable, replacing
 
@@ -73,6 +74,7 @@ class Output:
                 f"{named('restart')} to discard it and start again"
             )
         if file.exists() and not overwrite and (restart or not may_replace(file)):
+            remove_leftover(file)
             raise TableError(
                 f"{given} already exists; pass {named('overwrite')} to replace it, or choose another output"
             )
@@ -170,6 +172,8 @@ _OURS = {"complete", "pseudo_labels"}  # every record has at least one of these 
 def check_beside(out: Path) -> None:
     """Raise a TableError if `write_beside` would replace a file that paraqd did not write."""
     side = _record_path(out)
+    with clear_errors(side, "write"):
+        check_regular(side)  # reading a pipe could block forever
     if kind_of(out).format is not Format.PARQUET and side.exists() and not _OURS & _keys(side):
         raise TableError(
             f"{side} is in the way: paraqd did not write it, but would record there how {out.name} was produced; move "

@@ -29,10 +29,6 @@ _TRIES = 4
 _PAUSE = 0.5  # seconds to wait before restarting a worker that died during start-up
 _RESTARTED_WITHIN = 120.0  # seconds in which Ray may restart a worker; a busy machine needs many
 _OBJECT_STORE = 128 << 20  # bytes for a temporary cluster; small, because only pieces and counts pass through it
-_QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-}
 _LOG = logging.getLogger(__name__)
 # limits each worker to one core, regardless of the defaults of the libraries
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
@@ -77,8 +73,8 @@ def on_ray(*, address: str | None = None, workers: int | None = None, verbose: b
 @contextmanager
 def _cluster(address: str | None, workers: int | None, verbose: bool) -> Iterator[int]:
     """Connect to a cluster or start a cluster, and yield the number of its cores."""
-    for name, value in ({} if verbose else _QUIET).items():
-        os.environ.setdefault(name, value)
+    if not verbose:
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # avoids a warning
     import ray
 
     if ray.is_initialized():  # by the calling program, which is responsible for shutting it down

@@ -14,11 +14,12 @@ from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.runs.engines import Engine, Job, engine_for
 from paraqd.runs.locations import Location
+from paraqd.runs.manifest import make_manifest
 from paraqd.runs.output import Output, check_beside, write_beside
-from paraqd.runs.parts import NO_PARTS, Facts, JsonParts, ParquetParts, Parts
+from paraqd.runs.parts import NO_PARTS, Facts, JsonParts, ParquetParts, Parts, packed
 from paraqd.runs.pieces import Piece
 from paraqd.runs.score_columns import check_clash
-from paraqd.runs.store import Store, hold_store, make_manifest
+from paraqd.runs.store import Store, hold_store
 from paraqd.runs.survey import Check, Inputs, of_files, survey
 from paraqd.tables.formats import CannotWriteError, TableError, encoding_name, kind_of
 from paraqd.tables.table import Columns, Row, Table, open_writer, replacing
@@ -228,6 +229,7 @@ class _Run:
     warn: Say
     rows: int = 0
     parts: Parts | None = None  # None until the folder of the parts is locked
+    facts: dict[int, str] = field(default_factory=dict)  # the packed counts of each finished part of a file
 
     def carry_out(self, *, overwrite: bool, restart: bool) -> Outcome:
         inputs, place = self.work.inputs, self.output.parts
@@ -255,8 +257,7 @@ class _Run:
         work, inputs = self.work, self.work.inputs
         left = {piece.index: piece for piece in inputs.pieces}
         for index, facts in store.done(parts, inputs) if store is not None else ():
-            self.rows += left[index].rows
-            work.count(left.pop(index), facts)
+            self._count(left.pop(index), facts)
         for note in inputs.notes:
             self.say(note)
         if empty := inputs.empty:
@@ -287,10 +288,15 @@ class _Run:
                     name = "" if self.output.folder is None else f"{parts.name(result.piece.index)} is missing: "
                     found.append(f"{name}{result.problem}")
                     continue
-                self.work.count(result.piece, result.facts)
-                self.rows += result.piece.rows
+                self._count(result.piece, result.facts)
                 self._report()
         return found
+
+    def _count(self, piece: Piece, facts: Facts) -> None:
+        self.rows += piece.rows
+        if self.output.file is not None:
+            self.facts[piece.index] = packed(facts)
+        self.work.count(piece, facts)
 
     def _report(self, more: int = 0) -> None:
         self.progress(self.work.stage, self.rows + more, self.work.inputs.rows)
@@ -316,23 +322,27 @@ class _Run:
             more = f" (and {counted(len(problems) - 1, 'more problem')})" if len(problems) > 1 else ""
             raise TableError(f"{problems[0]}{more}")
         self._check_rows()
-        with (
-            replacing(file, beside=store.place.local) as temporary,
-            open_writer(
+        if not store.written:
+            self._join(parts, store, file)
+        if work.beside:
+            write_beside(file, work.metadata)  # written last, because it states that the rows are complete
+        store.clear()
+
+    def _join(self, parts: JsonParts, store: Store, file: Path) -> None:
+        work = self.work
+        with replacing(file, beside=store.place.local) as temporary:
+            with open_writer(
                 temporary,
                 work.schema,
                 kind=kind_of(file),
                 dialect=work.dialect,
                 metadata=work.metadata,
                 summary=None if work.summary is None else work.summary(),
-            ) as writer,
-        ):
-            writer.write(work.join(self._stored(parts)))
-            if work.inputs.changed():
-                raise TableError("the input was changed")
-        if work.beside:
-            write_beside(file, work.metadata)  # written last, because it states that the rows are complete
-        store.clear()
+            ) as writer:
+                writer.write(work.join(self._stored(parts)))
+                if work.inputs.changed():
+                    raise TableError("the input was changed")
+            store.note_written(temporary, self.facts)
 
     def _stored(self, parts: JsonParts) -> PieceRows:
         done = 0

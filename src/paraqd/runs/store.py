@@ -5,16 +5,17 @@ contains. The file ``_SUCCESS`` is created when every part has been written. The
 writes to the folder.
 
 A folder output is such a folder, with Parquet parts. For a file output, the parts are JSON Lines files in the folder
-``OUT.parts``. At the end of the run, the parts are joined into the output file and removed.
+``OUT.parts``. At the end of the run, the parts are joined into the output file and removed. Before the output file gets
+its name, the manifest records the file and the counts of all parts. A run that was killed afterwards therefore
+recognises its output, and only removes the folder.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,40 +23,21 @@ from typing import Any
 
 from paraqd.parameters import named
 from paraqd.runs.locations import Location
-from paraqd.runs.parts import Facts, Parts
+from paraqd.runs.manifest import FORMAT, run_name, what_differs
+from paraqd.runs.parts import Facts, Parts, unpacked
 from paraqd.runs.survey import AT_ONCE, Inputs
-from paraqd.scoring.signature import difference
 from paraqd.tables.formats import TableError, clear_errors
 from paraqd.tables.locks import try_lock
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
-_FORMAT = 1
 # in a manifest, notes on which the results do not depend: the size and time of the output file that the run may replace
 # because it was started with overwrite=True, and the name of the input
 _MAY_REPLACE, _SOURCE = "overwrite", "source"
+_WRITTEN = "written"  # the size and time of the complete output file, and the packed counts of each part
 # the files that a run writes, incomplete files from a killed run, and the checksum files that some file systems add
 _OURS = r"(part-\d+\.(parquet|jsonl)|_SUCCESS|_manifest\.json)"
 _WRITING = rf"\.{_OURS}\.[^/]+\.writing"
 _REPLACEABLE = re.compile(rf"{_OURS}|\.{_OURS}\.crc|\.lock|{_WRITING}")
-# descriptions of the settings that can differ between two runs, for messages
-_NAMES = {
-    "command": "another command",
-    "input": "another input",
-    "part_rows": "parts of another size",
-    "columns": "other columns",
-    "set_of_columns": "another set of columns",
-    "set_of_operators": "other operators",
-    "set_of_models": "other models",
-    "choice_of_stand-ins": "another choice of stand-ins",
-    "choice_to_keep_going": "another choice of keep_going",
-    "form_of_verdicts": "verdicts in an older form",
-    "choice_to_skip_empty_cells": "another choice of wide or of several paraphrases",
-    "choice_of_rows": "another choice of rows (only)",
-    "version": "another version of paraqd",
-}
-_SHOWN = ("seed", "version", "entity_reader", "encoding", "threshold", "encoder")  # messages show both values
-
-# --- the folder -----------------------------------------------------------------------------------
 
 
 def parts_place(out: Path) -> Location:
@@ -73,14 +55,30 @@ def is_unfinished(out: Path) -> bool:
 
 
 def may_replace(out: Path) -> bool:
-    """Return True if a run that was allowed to replace this file was interrupted, and the file is still the same."""
-    found = _read_manifest(parts_place(out))
-    return found is not None and found.get(_MAY_REPLACE) == _size_and_time(out)
+    """Return True if an interrupted run was allowed to replace this file or wrote it, and it is still the same."""
+    found = _read_manifest(parts_place(out)) or {}
+    return found.get(_MAY_REPLACE) == _size_and_time(out) or _written(found, out) is not None
+
+
+def remove_leftover(out: Path) -> None:
+    """Remove the folder of a run that was killed while it removed the folder, unless the folder contains anything."""
+    place = parts_place(out)
+    if place.local is not None and place.local.is_dir():
+        with suppress(TableError), hold_store(place, out):
+            pass
 
 
 def _size_and_time(file: Path) -> list[int]:
     found = file.stat()
     return [found.st_size, found.st_mtime_ns]
+
+
+def _written(manifest: Mapping[str, Any], out: Path | None) -> dict[str, str] | None:
+    """Return the packed counts of each part if a run has written this file completely, otherwise None."""
+    found = manifest.get(_WRITTEN)
+    if not isinstance(found, dict) or out is None or not out.exists() or found.get("file") != _size_and_time(out):
+        return None
+    return dict(found["parts"])
 
 
 def _read_manifest(place: Location) -> dict[str, Any] | None:
@@ -90,7 +88,7 @@ def _read_manifest(place: Location) -> dict[str, Any] | None:
         found = None if raw is None else json.loads(raw)
     except ValueError:
         return None
-    ours = isinstance(found, dict) and found.get("format") == _FORMAT and {"command", "input", "parts"} <= set(found)
+    ours = isinstance(found, dict) and found.get("format") == FORMAT and {"command", "input", "parts"} <= set(found)
     return found if ours else None
 
 
@@ -105,6 +103,7 @@ class Store:
         self.file = file
         self.begun = False  # True if this process has begun or resumed the run in the folder
         self._cleared = False
+        self._done: dict[str, str] | None = None  # the packed counts of each part if the output file is complete
 
     @property
     def finished(self) -> bool:
@@ -122,17 +121,18 @@ class Store:
         """
         before = _read_manifest(self.place)
         source_before = ""
+        written = None
         if before is not None:
+            written = _written(before, self.file)
             source_before = str(before.pop(_SOURCE, ""))
-            before.pop(_MAY_REPLACE, None)
+            for note in (_MAY_REPLACE, _WRITTEN):
+                before.pop(note, None)
         if before is None:
             self._clear_without_manifest(allowed=overwrite)
-        elif self.finished:
+        elif self.finished or (written is not None and before != manifest):
             if not overwrite:
-                raise TableError(
-                    f"{self.place.given} holds a finished run; pass {named('overwrite')} to replace it, or choose "
-                    "another output"
-                )
+                what = f"{self.place.given} holds a finished run" if written is None else f"{self.file} already exists"
+                raise TableError(f"{what}; pass {named('overwrite')} to replace it, or choose another output")
             self._clear()
         elif restart:
             self._clear()
@@ -142,19 +142,37 @@ class Store:
         else:
             self._sweep()
             self.begun = True
+            self._done = written
             return run_name(manifest)
         kept = {**manifest, _SOURCE: source}
         if overwrite and self.file is not None and self.file.exists():
             kept[_MAY_REPLACE] = _size_and_time(self.file)
         self.begun = True
-        self.place.put(_MANIFEST, json.dumps(kept, ensure_ascii=False, indent=1).encode())
+        self._put_manifest(kept)
         return run_name(manifest)
+
+    @property
+    def written(self) -> bool:
+        """True if an earlier process wrote the output file completely and was then killed."""
+        return self._done is not None
+
+    def note_written(self, file: Path, facts: Mapping[int, str]) -> None:
+        """Record that a file is the complete output, and the packed counts of each part, before it gets its name."""
+        found = _read_manifest(self.place) or {}
+        found[_WRITTEN] = {"file": _size_and_time(file), "parts": facts}
+        self._put_manifest(found)
+
+    def _put_manifest(self, manifest: Mapping[str, Any]) -> None:
+        self.place.put(_MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
 
     def done(self, parts: Parts, inputs: Inputs) -> Iterator[tuple[int, Facts]]:
         """Yield the index and the counts of each finished part.
 
         Parts that are incomplete or belong to another run do not count as finished.
         """
+        if self._done is not None:
+            yield from ((int(index), unpacked(facts)) for index, facts in self._done.items())
+            return
         there = set(self.place.names())
         indices = [piece.index for piece in inputs.pieces if parts.name(piece.index) in there]
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -264,7 +282,7 @@ def hold_store(place: Location, file: Path | None = None) -> Iterator[Store]:
             yield store
         finally:
             if not store.begun:
-                if not locked_before:
+                if not locked_before or (file is not None and place.names() == [_LOCK]):
                     store.release()
             elif file is not None and not any(name.startswith("part-") for name in place.names()):
                 with suppress(TableError):
@@ -290,86 +308,3 @@ def _lock(folder: Path) -> Any:
             if os.path.samestat(os.fstat(handle.fileno()), os.stat(path)):
                 return handle
         handle.close()  # another run has just removed this lock file, so try again
-
-
-# --- settings -------------------------------------------------------------------------------------
-
-
-def make_manifest(command: str, settings: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
-    """Return the manifest of a run: its settings, its input, and the rows that each part contains."""
-    files = [[file.entry.name, file.entry.size, file.entry.state, file.rows] for file in inputs.files]
-    parts = [[piece.file, piece.start, piece.rows] for piece in inputs.pieces]
-    found = {
-        "format": _FORMAT,
-        "command": command,
-        **settings,
-        "part_rows": inputs.part_rows,
-        "input": files,
-        "parts": parts,
-    }
-    plain: dict[str, Any] = json.loads(json.dumps(found))  # equal to the manifest as read back from the file
-    return plain
-
-
-def run_name(manifest: Mapping[str, Any]) -> str:
-    """Return the name of a run, which is a hash of the manifest. Each part contains the name of its run."""
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def what_differs(before: Mapping[str, Any], now: Mapping[str, Any], sources: tuple[str, str] = ("", "")) -> str:
-    """Return a message that states which settings differ between two runs and how to proceed.
-
-    ``sources`` contains the names of the two inputs, which are empty if unknown.
-
-    >>> what_differs({"seed": 1, "input": []}, {"seed": 2, "input": []}).partition(";")[0]
-    'another seed (1, now 2)'
-    """
-    keys = [key for key in {**now, **before} if key != "parts" and before.get(key) != now.get(key)]
-    phrases = [phrase for key in keys for phrase in _phrases(key, before.get(key), now.get(key), sources)]
-    remedy = f"pass {named('restart')} to discard it and start again"
-    if keys != ["input"]:
-        remedy = f"use the same options to continue it, or {remedy}"
-    return f"{' and '.join(phrases) or 'another form'}; {remedy}"
-
-
-def _phrases(key: str, before: Any, now: Any, sources: tuple[str, str]) -> list[str]:
-    if key == "model":
-        return [f"another {name}" for name in difference(str(before), str(now))]
-    if key == "input" and all(sources) and sources[0] != sources[1]:
-        return [f"another input ({sources[0]}, now {sources[1]})"]
-    if key == "input":
-        return [f"another input ({_changed(before or (), now or ())})"]
-    if key not in _NAMES and isinstance(before, dict) and isinstance(now, dict):
-        return _changes(before, now)
-    shown = f" ({before}, now {now})" if key in _SHOWN else ""
-    return [_NAMES.get(key, f"another {key.replace('_', ' ')}") + shown]
-
-
-def _changes(before: Mapping[str, Any], now: Mapping[str, Any], of: str = "") -> list[str]:
-    """Return a phrase for each of several settings that has changed.
-
-    >>> _changes({"n": 2, "limits": {"others": 0.8}}, {"n": 3, "limits": {"others": 0.5}})
-    ['n=2, not 3', 'limits.others=0.8, not 0.5']
-    """
-    found = []
-    for name in {**before, **now}:
-        old, new = before.get(name), now.get(name)
-        if isinstance(old, dict) and isinstance(new, dict):
-            found += _changes(old, new, f"{of}{name}.")
-        elif old != new:
-            found.append(f"{of}{name}={old}, not {new}")
-    return found
-
-
-def _changed(before: Sequence[Sequence[Any]], now: Sequence[Sequence[Any]]) -> str:
-    """Return a phrase that names the first input file in which two manifests differ.
-
-    >>> _changed([["a.csv", 9, 1, 2], ["b.csv", 9, 1, 2]], [["a.csv", 9, 5, 2], ["b.csv", 9, 1, 2]])
-    'a.csv has changed'
-    """
-    old, new = ({name: rest for name, *rest in files} for files in (before, now))
-    names = sorted(name for name in {**old, **new} if old.get(name) != new.get(name))
-    first = names[0] if names else ""
-    how = "has changed" if first in old and first in new else "is new" if first in new else "is gone"
-    more = f", and {len(names) - 1:,} more files" if len(names) > 1 else ""
-    return f"{first or 'the file'} {how}{more}"

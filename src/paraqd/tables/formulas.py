@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 
-BEGINNINGS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet program could take a text that begins so for a formula
+# white space and invisible characters before the sign, which some programs remove, and the sign itself
+_BEGINNING = re.compile(r"[\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*(?P<formula>[=+\-@＝＋－＠].*)|[\t\r]", re.DOTALL)
 _MARK = "'"
-_NUMBER = re.compile(r"[+-]\s?[0-9.,\s]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s?%?")
+_NUMBER = re.compile(r"[+-]\s?[0-9.,\s]*[0-9][.,]*(?:[eE][+-]?[0-9]+)?\s?%?")
 _CALL = re.compile(r"[A-Za-z0-9_.]\(|\|")  # a function, or a program that is started with DDE
 
 
@@ -38,10 +39,22 @@ def unmarked(text: str, *, for_spreadsheet: bool) -> str:
     return text[1:] if text[:1] == _MARK and _is_formula(text, for_spreadsheet) else text
 
 
+def begins_like_formula(text: str) -> bool:
+    r"""Return True if a spreadsheet program could take a text for a formula because of its beginning.
+
+    >>> [begins_like_formula(text) for text in ("=1+1", "\n =1+1", "-5", "How?", "\nHow?")]
+    [True, True, True, False, False]
+    """
+    return _BEGINNING.match(text) is not None
+
+
 def _is_formula(text: str, for_spreadsheet: bool) -> bool:
     """Return True if a text, without apostrophes at its beginning, could be taken for a formula."""
     if text[:1] == _MARK:
         text = text.lstrip(_MARK)
-    if not text.startswith(BEGINNINGS) or _NUMBER.fullmatch(text):
+    found = _BEGINNING.match(text)
+    if found is None or (formula := found["formula"]) is None or text[0] in "\t\r":
+        return found is not None
+    if _NUMBER.fullmatch(formula):
         return False
-    return for_spreadsheet or text[0] not in "+-" or _CALL.search(text) is not None
+    return for_spreadsheet or formula[0] in "=@＝＠" or _CALL.search(formula) is not None

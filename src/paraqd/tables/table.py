@@ -6,11 +6,9 @@ raised.
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -47,6 +45,7 @@ from paraqd.tables.row_readers import (
     jsonl_rows,
 )
 from paraqd.tables.rows import LostRow, Row
+from paraqd.tables.temporary import temporary_file
 from paraqd.tables.writers import PLAIN, Dialect, check_writable, open_writer, replacing
 from paraqd.text_check import text_problem
 
@@ -265,11 +264,11 @@ def _folder_message(folder: Path) -> str:
 def _copy_standard_input() -> Path:
     """Copy standard input to a temporary file that is removed when the process ends, and return the file's path."""
     try:
-        with tempfile.NamedTemporaryFile(prefix="paraqd-", suffix=".jsonl", delete=False) as file:
-            atexit.register(Path(file.name).unlink, missing_ok=True)
+        path = temporary_file(".jsonl")
+        with open(path, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
     except OSError as error:
         raise TableError(
             f"cannot copy standard input to a temporary file: {reason(error)}; set TMPDIR to a folder with enough space"
         ) from None
-    return Path(file.name)
+    return path

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from paraqd.errors import OutputExistsError
-from paraqd.files import atomic_write
+from paraqd.files import atomic_write, check_regular
 from paraqd.parameters import named
-from paraqd.tables.excel import open_workbook
 from paraqd.tables.formats import (
     STANDARD_INPUT,
     UTF8,
@@ -30,6 +29,7 @@ from paraqd.tables.formats import (
     kind_of,
 )
 from paraqd.tables.formulas import marked
+from paraqd.tables.workbook import open_workbook
 
 if TYPE_CHECKING:
     from paraqd.tables.table import Table
@@ -90,8 +90,14 @@ def check_writable(path: str | Path) -> Kind:
         raise TableError(
             f"the output must be a file: use {named('out', 'NAME.csv')} (or .tsv, .jsonl, .xlsx, .parquet)"
         )
-    path, kind = Path(path), kind_of(path)
+    kind = kind_of(path)
     check_installed(kind)
+    check_place(Path(path))
+    return kind
+
+
+def check_place(path: Path) -> None:
+    """Raise a TableError if no file can be written at a path, or if it names a folder, a pipe or a device."""
     if path.is_dir():
         raise TableError(f"cannot write {path}: it is a folder; pass a file name")
     parent = path.parent
@@ -101,7 +107,8 @@ def check_writable(path: str | Path) -> Kind:
         raise TableError(f"cannot write {path}: {parent} is not a folder; choose another folder")
     if not os.access(parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise TableError(f"cannot write {path}: no permission to write there; choose another folder")
-    return kind
+    with clear_errors(path, "write"):
+        check_regular(path)
 
 
 def check_outputs(outputs: Sequence[str | Path], inputs: Sequence[str | Path], *, overwrite: bool) -> None:

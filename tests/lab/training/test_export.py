@@ -13,7 +13,6 @@ pytest.importorskip("onnx")
 
 import numpy as np
 import onnx
-import onnxruntime
 import torch
 from transformers import BertConfig, BertForSequenceClassification, BertModel
 
@@ -29,6 +28,7 @@ from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.judge import session as onnx_session
 from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
+from paraqd.scoring.judge.session import open_session
 from paraqd.scoring.pair_preparation import prepare_pair
 from paraqd.scoring.torch_encoder import load_encoder
 
@@ -278,7 +278,7 @@ def test_fused_attention_matches_separate_nodes(judge, divisors):
     for held, operator in ((ranges, "QAttention"), (unlike, "MultiHeadAttention")):
         graph = judge_graph(weights, config, ranges=held)
         assert [node.op_type for node in graph.graph.node].count(operator) == 2
-        session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+        session = open_session(graph.SerializeToString())
         made.append(session.run(["places"], fed)[0])
         alone = np.concatenate([session.run(["places"], {k: v[i : i + 1] for k, v in fed.items()})[0] for i in (0, 1)])
         assert np.array_equal(made[-1], alone)
@@ -299,7 +299,7 @@ def test_layer_normalisation_matches_64_bits():
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=10,
     )
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = open_session(model.SerializeToString())
     rows = rng.normal(0, 1, (40, 384))
     rows[20:] += 30  # these values are larger than any layer's states
     rows = rows.astype(np.float32).astype(np.float64)
@@ -331,6 +331,6 @@ def test_the_approximation_of_gelu_is_close():
     nodes = [helper.make_node("Gelu", ["x"], ["y"]), helper.make_node("FastGelu", ["x"], ["z"], domain="com.microsoft")]
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(helper.make_graph(nodes, "both", ends[:1], ends[1:]), opset_imports=opsets, ir_version=10)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = open_session(model.SerializeToString())
     exact, quick = session.run(None, {"x": np.linspace(-9, 9, 20_001, dtype=np.float32)})
     assert 1e-4 < np.abs(exact - quick).max() < 5e-4

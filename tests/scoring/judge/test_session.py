@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import paraqd
 from paraqd import ModelError, Scorer
 from paraqd.scoring.judge.pair_tokens import Row
-from paraqd.scoring.judge.session import OnnxModel, batches_of, usable_cores
+from paraqd.scoring.judge.session import OnnxModel, batches_of, runtime, usable_cores
 
 DEFAULT = Path(paraqd.__file__).parent / "models" / "default"
 PAIRS = [
@@ -41,8 +41,7 @@ def test_there_is_a_core():
 def test_sum_and_norm_stay_two_operators(monkeypatch, tmp_path):
     """An option of the runtime that it takes in silence where it does not know it."""
     onnx = pytest.importorskip("onnx")
-    import onnxruntime
-
+    onnxruntime = runtime()
     made = onnxruntime.SessionOptions
 
     def options():

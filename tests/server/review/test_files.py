@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import tempfile
 import zipfile
 
@@ -13,6 +14,8 @@ from paraqd.server.review import imports, routes
 from paraqd.server.review.columns import find_columns
 from paraqd.server.review.errors import BadRequest
 from paraqd.server.review.new_projects import Terms
+from paraqd.tables.formulas import begins_like_formula
+from paraqd.tables.temporary import temporary_folder
 
 HEAD = ["Nr", "Original", "Rewritten", "Author"]
 ROWS = [
@@ -86,7 +89,8 @@ def test_a_table_becomes_a_project(client, monkeypatch, tmp_path, name, content)
     pair = client.get(f"/v1/projects/{found['id']}/pairs/2").json()
     assert (pair["id"], pair["paraphrase"]) == ("A-2", ROWS[1][2])
     assert pair["row"] == (2 if name.endswith("jsonl") else 3)
-    assert not [each for each in tmp_path.glob("paraqd-upload-*") if list(each.glob("*"))]
+    assert len(list(tmp_path.glob("paraqd-temporary-*"))) == 1
+    assert not list(tmp_path.glob("paraqd-temporary-*/[!.]*"))
 
 
 def test_several_paraphrases_in_a_row_are_pairs_of_their_own(client):
@@ -185,14 +189,16 @@ def test_an_export_has_the_users_rows_and_every_decision(client, kind):
 
 
 def test_no_cell_of_an_export_is_a_formula(client):
-    rows = [["question", "paraphrase", "=cmd|' /C calc'!A0"], ["=1+2 is how many?", "@SUM(1) is how many?", "+1-1|x"]]
+    rows = [["question", "paraphrase", "=cmd|' /C calc'!A0"], ["=1+2 is how many?", "@SUM(1) is how many?", "\n=1+1"]]
     project = upload(client, "a.csv", as_csv(rows), name="=1+1\x07").json()["id"]
-    note = {"pair": 1, "decision": "accept", "note": "=cmd|' /C calc'!A0"}
+    note = {"pair": 1, "decision": "accept", "note": "\n =cmd|' /C calc'!A0"}
     client.post(f"/v1/projects/{project}/decisions", json=note, headers={"X-Reviewer": "%3D1%2B1"})
     for row in csv.reader(io.StringIO(export(client, project, "csv").decode("utf-8-sig"))):
-        assert not [cell for cell in row if cell.startswith(("=", "+", "@", "\t", "\r"))]
+        assert not [cell for cell in row if begins_like_formula(cell) and not re.fullmatch(r"-[0-9.]+", cell)]
     book = openpyxl.load_workbook(io.BytesIO(export(client, project, "xlsx")))
-    assert not [cell for sheet in book for row in sheet for cell in row if cell.data_type == "f"]
+    cells = [cell for sheet in book for row in sheet for cell in row]
+    assert not [cell for cell in cells if cell.data_type == "f"]
+    assert all(cell.quotePrefix for cell in cells if begins_like_formula(str(cell.value)))
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])
@@ -323,12 +329,11 @@ def test_a_scored_file_has_one_pair_in_each_row(client):
 
 
 @pytest.mark.parametrize("given", ["bytes=0-3", "bytes=9-2", "nonsense", "bytes=999999999-"])
-def test_a_download_is_always_complete_and_leaves_nothing_behind(client, monkeypatch, tmp_path, given):
+def test_a_download_is_always_complete_and_leaves_nothing_behind(client, given):
     project = reviewed(client)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     answer = client.get(f"/v1/projects/{project}/export?format=csv", headers={"Range": given})
     assert answer.status_code == 200 and len(rows_of("csv", answer.content)) == 3
-    assert not list(tmp_path.glob("paraqd-export-*"))
+    assert not list(temporary_folder().glob("export-*"))
 
 
 def test_a_download_has_the_name_of_the_project(client):

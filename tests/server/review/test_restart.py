@@ -23,8 +23,8 @@ def ready(client, path):
 
 @pytest.fixture
 def serve(start, address):
-    def serving():
-        server = start("--database", address, environment={"PARAQD_SERVE_REVIEW": "true"})
+    def serving(**environment):
+        server = start("--database", address, environment={"PARAQD_SERVE_REVIEW": "true", **environment})
         return server, httpx.Client(base_url=server.url, headers={"X-Reviewer": "Ann"}, timeout=60)
 
     return serving
@@ -44,6 +44,21 @@ def test_a_killed_server_loses_nothing(serve):
     assert ready(client, path)["scored"] == len(PAIRS)
     assert client.post(f"{path}/undo").json() == {"changed": [20], "undo": 19, "redo": 1}
     assert client.get(f"{path}/pairs/19").json()["note"] == "note 19"
+
+
+def test_the_next_server_removes_the_temporary_files_of_a_killed_one(serve, tmp_path):
+    place = tmp_path / "temporary"
+    place.mkdir()
+    server, client = serve(TMPDIR=str(place))
+    long = [{"question": f"{n} {'very ' * 2000}old eggs. How many?", "paraphrase": "How many?"} for n in range(1000)]
+    project = client.post("/v1/projects", json={"name": "Eggs", "pairs": long}).json()["id"]
+    with client.stream("GET", f"/v1/projects/{project}/export?format=csv") as answer:  # nobody reads it
+        assert answer.status_code == 200 and list(place.rglob("export.csv"))
+        server.stop(signal.SIGKILL)
+        server.ended()
+    assert list(place.rglob("export.csv"))
+    serve(TMPDIR=str(place))
+    assert not list(place.rglob("export.csv"))
 
 
 def test_two_servers_share_a_database(serve):

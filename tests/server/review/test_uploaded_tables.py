@@ -124,4 +124,4 @@ def test_repeated_values_count_each_time(client, monkeypatch, tmp_path, name, ma
     answer = upload(client, name, content)
     assert answer.status_code == 400, answer.text
     assert "MB unpacked" in answer.json()["error"]["message"] and str(tmp_path) not in answer.text
-    assert not list(tmp_path.glob("*.jsonl"))
+    assert not list(tmp_path.glob("*/[!.]*"))

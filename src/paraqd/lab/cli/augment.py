@@ -131,12 +131,10 @@ def augment(
 def _check_report(report: str, source: str, out: str) -> None:
     """Raise a TableError if the report page cannot be written or would replace the input or the output."""
     from paraqd.tables.formats import TableError
+    from paraqd.tables.writers import check_place
 
     page = Path(report)
-    if not page.parent.is_dir():
-        raise TableError(f"cannot write {report}: there is no folder {page.parent}")
-    if page.is_dir():
-        raise TableError(f"cannot write {report}: it is a folder")
+    check_place(page)
     if page.suffix.lower() not in {".html", ".htm"}:
         raise TableError(f"--report {report}: the name of the page must end in .html")
     if page.resolve() in {Path(source).resolve(), Path(out).resolve()}:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd.lab.training.onnx_graph import RANGE, InputRange, Weights
-from paraqd.scoring.judge.session import NOT_FUSED
+from paraqd.scoring.judge.session import open_session
 
 # The power of an input's largest value in its divisor. With 0.7 and with 1, rounding changed the cosines more.
 _EXPONENT = 0.85
@@ -41,14 +41,8 @@ def observed_ranges(
     weights: Weights, build: Callable[..., Any], config: Mapping[str, Any], feeds: Iterable[Feed]
 ) -> dict[str, InputRange]:
     """Run the model in 32 bits on sample inputs, and return a range for each linear map in the model's layers."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
     graph = build(weights, config, bits=32, observed=True).SerializeToString()
-    session = onnxruntime.InferenceSession(
-        graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=NOT_FUSED
-    )
+    session = open_session(graph)
     names = [each.name for each in session.get_outputs() if ".layer." in each.name]
     low: dict[str, NDArray[np.float32]] = {}
     high: dict[str, NDArray[np.float32]] = {}

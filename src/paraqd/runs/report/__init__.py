@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from paraqd.parameters import named
 from paraqd.tables.formats import TableError
 from paraqd.tables.table import DEFAULT_COLUMNS, Columns
-from paraqd.tables.writers import replacing
+from paraqd.tables.writers import check_place, replacing
 
 if TYPE_CHECKING:
     from paraqd.runs.report.summary import ReportSummary
@@ -94,12 +93,7 @@ def check_report(out: str | Path, others: Sequence[str | Path] = (), *, overwrit
     path = Path(out)
     if path.suffix.casefold() not in _ENDINGS:
         raise TableError(f"the report {out} is an HTML file: choose a name that ends in .html")
-    if path.is_dir():
-        raise TableError(f"cannot write {out}: it is a folder; pass a file name")
-    if not path.parent.is_dir():
-        raise TableError(f"cannot write {out}: there is no folder {path.parent}; create it first")
-    if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise TableError(f"cannot write {out}: no permission to write there; choose another folder")
+    check_place(path)
     if any(path.absolute() == Path(other).absolute() for other in others):
         raise TableError(f"{out} is also the scored file; choose another name for the report")
     if path.exists() and not overwrite:

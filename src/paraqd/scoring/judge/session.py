@@ -21,12 +21,11 @@ from paraqd.scoring.judge.pair_tokens import PairTokenizer, Row
 
 # This optimizer fuses a sum and the layer norm after it into one operator. The fused operator takes 3.4 times as long
 # with two threads and 7.5 times as long with one thread.
-NOT_FUSED = ["SkipLayerNormFusion"]
+_NOT_FUSED = ["SkipLayerNormFusion"]
 _BATCH_TOKENS = 512  # larger batches are not faster, and at the end threads would wait for the last batch
 _MOST_THREADS = 16
 _DIMENSIONS = {"valid": 1, "kinds": 2, "places": 2, "sums": 2}  # the number of dimensions of each output
 _CODES = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : (?:.*Status Message: )?(?:/\S+:\d+ )?")
-_BOUNDS = "out of data bounds"  # part of the runtime's message for an index that a table does not have
 _BOUNDS = "out of data bounds"  # part of the runtime's message for an index that a table does not have
 
 Feed = dict[str, NDArray[np.int64]]
@@ -39,6 +38,27 @@ SHARED_LOCK = RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=SHARED_LOCK.acquire, after_in_parent=SHARED_LOCK.release, after_in_child=SHARED_LOCK.release
+    )
+
+
+def runtime() -> Any:
+    """Return the module ``onnxruntime``. No other code imports it, so none can import it with its telemetry on."""
+    import onnxruntime  # noqa: TID251  # the package paraqd has switched the telemetry off
+
+    return onnxruntime
+
+
+def session_options() -> Any:
+    """Return options for a session that writes nothing to standard error, because errors become exceptions."""
+    options = runtime().SessionOptions()
+    options.log_severity_level = 4
+    return options
+
+
+def open_session(content: bytes, options: Any = None) -> Any:
+    """Open a session for the content of an ONNX file."""
+    return runtime().InferenceSession(
+        content, options or session_options(), providers=["CPUExecutionProvider"], disabled_optimizers=_NOT_FUSED
     )
 
 
@@ -110,12 +130,9 @@ class OnnxModel:
 
     def _session(self, threads: int, *, spinning: bool = True) -> Any:
         """Load the model. If ``spinning`` is False, threads sleep whenever they have to wait for others."""
-        import onnxruntime
-
         content = read_verified(self.folder / ONNX_FILE, self._hashes.get(ONNX_FILE))
         weights = self._weights()
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4  # errors become exceptions, so the runtime need not print them
+        options = session_options()
         options.add_session_config_entry("session.load_model_format", "ONNX")  # the only format that is checked
         # without this entry, the runtime would quantise the inputs of some layers with ranges of its own
         options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
@@ -128,11 +145,9 @@ class OnnxModel:
         try:
             check_graph(content, weights.keys())
             if weights:  # the session copies them
-                values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+                values = [runtime().OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
                 options.add_external_initializers(list(weights), values)
-            return onnxruntime.InferenceSession(
-                content, options, providers=["CPUExecutionProvider"], disabled_optimizers=NOT_FUSED
-            )
+            return open_session(content, options)
         except Exception as error:  # the runtime raises various exceptions for a broken file
             raise ModelError(
                 f"{self.folder / ONNX_FILE} cannot be loaded: {_reason(error)}; install or train the model again"

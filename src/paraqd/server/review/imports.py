@@ -36,6 +36,7 @@ from paraqd.server.review.uploaded_tables import check_column_names, check_size,
 from paraqd.tables.formats import Format, TableError
 from paraqd.tables.rows import LostRow, Row, numbered
 from paraqd.tables.table import Table, open_table
+from paraqd.tables.temporary import temporary_folder
 from paraqd.text_check import LONGEST, is_blank, pair_problem
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx", ".parquet")
@@ -92,7 +93,7 @@ def saved_upload(file: BinaryIO, filename: str | None) -> Iterator[tuple[Path, s
     ending = Path(shown).suffix.lower()
     if ending not in ENDINGS:
         raise _bad_file(f"{shown} is not a table that can be read. {_KNOWN}")
-    with tempfile.TemporaryDirectory(prefix="paraqd-upload-") as folder:
+    with tempfile.TemporaryDirectory(prefix="upload-", dir=temporary_folder()) as folder:
         path = Path(folder) / f"upload{ending}"
         with open(path, "wb") as copy:
             shutil.copyfileobj(file, copy, 1 << 20)

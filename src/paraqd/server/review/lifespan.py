@@ -14,6 +14,7 @@ from paraqd.server.review.projects import remove_abandoned
 from paraqd.server.review.scoring_queue import end_dead_leases
 from paraqd.server.review.scoring_task import ScoringTask
 from paraqd.server.work import Threads
+from paraqd.tables.temporary import remove_leftovers
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -59,6 +60,7 @@ async def start_review(app: FastAPI, has_storage: Callable[[bool], object]) -> N
         If the database cannot be opened.
 
     """
+    await asyncio.to_thread(remove_leftovers)
     settings, health = app.state.settings, Health(has_storage)
     opened = await asyncio.to_thread(open_database, settings.database)
     database = replace(opened, on_failure=health.report)

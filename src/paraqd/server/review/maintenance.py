@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.errors import OutputExistsError
+from paraqd.files import atomic_write
 from paraqd.server.review import projects
 from paraqd.server.review.database import Database, database_url, open_database
 from paraqd.server.review.errors import NotFound, StorageError
@@ -40,21 +41,20 @@ def back_up(database: str | Path | None, out: Path, *, overwrite: bool = False) 
         raise StorageError(f"cannot write {out}: there is no folder {out.parent}; create it first")
     temporary = out.with_name(f".{out.name}.{os.getpid()}.writing")
     try:
-        with closing(sqlite3.connect(source)) as given, closing(sqlite3.connect(temporary)) as copy:
+        with (
+            atomic_write(out, temporary),
+            closing(sqlite3.connect(source)) as given,
+            closing(sqlite3.connect(temporary)) as copy,
+        ):
             given.backup(copy)
             (result,) = copy.execute("PRAGMA integrity_check").fetchone()
             if result != "ok":
                 raise StorageError(f"the copy of {source} is damaged ({result}); check the disk")
             copy.execute("PRAGMA journal_mode=DELETE")  # the copy is one file
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, out)
     except sqlite3.Error as error:
         raise StorageError(f"cannot back up {source}: {error}") from None
     except OSError as error:
         raise StorageError(f"cannot write {out}: {error.strerror}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
     return out
 
 

@@ -42,6 +42,7 @@ from paraqd.server.review.requests import (
 )
 from paraqd.server.work import unless_gone
 from paraqd.tables.formats import TableError
+from paraqd.tables.temporary import temporary_folder
 from paraqd.text_check import text_problem
 
 review_router = APIRouter(prefix="/v1/projects", tags=["review"])
@@ -287,7 +288,7 @@ async def export(
 
 
 def _exported(database: Database, project: str, ending: str, only: str) -> _Download:
-    folder = tempfile.mkdtemp(prefix="paraqd-export-")
+    folder = tempfile.mkdtemp(prefix="export-", dir=temporary_folder())
     try:
         path = Path(folder) / f"export.{ending}"
         name = exports.export_project(database, project, path, only=only or None)
