@@ -81,7 +81,7 @@ def test_every_record_says_what_a_person_needs():
         assert record.public != bool(record.obtain), "a set without an address says how to get it"
         assert all(file.url is None or file.url.startswith("https://") for file in record.files)
         assert all(file.sha256 is None or len(file.sha256) == 64 for file in record.files)
-        assert record.reader in ("table", "written_pairs", "aqua_rat", "mathqa", "gsm8k")
+        assert record.reader in ("table", "written_pairs", "published_outputs", "aqua_rat", "mathqa", "gsm8k")
     names = [file.name for record in DATASETS.values() for file in record.files]
     assert len(names) == len(set(names)), "two sets would overwrite each other in one folder"
     with pytest.raises(FrozenInstanceError):
