@@ -20,6 +20,9 @@ import language_judge
 from paraqd.cli.main import run
 from paraqd.judge_package import JUDGE, SOLVABLE
 from paraqd.operators import apply, registry
+from paraqd.operators.resources import missing_packages
+
+FILES = {"parquet": ("parquet", "zst", "/"), "excel": "xlsx"}
 
 # A test does not fail because the machine is busy.
 settings.register_profile("paraqd", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -49,6 +52,26 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_make_parametrize_id(val):
+    """Shorten the names of tests with long texts."""
+    return f"{ascii(val[:30])} and more" if isinstance(val, (str, bytes)) and len(val) > 100 else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item) -> None:
+    """Skip a test that needs packages which are not installed.
+
+    ``@pytest.mark.extra("augment")`` names extras. A parameter that is the name of an Excel, Parquet or .zst file, or
+    of a folder of Parquet files, needs no mark.
+    """
+    extras = {extra for mark in item.iter_markers("extra") for extra in mark.args}
+    for value in item.callspec.params.values() if hasattr(item, "callspec") else ():
+        extras |= {extra for extra, ends in FILES.items() if isinstance(value, str) and value.endswith(ends)}
+    missing = sorted({name for extra in extras for name in missing_packages(extra)})
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.extra("serve")
 def test_help_of_every_command_has_an_example(capsys):
     app = program()
     commands = [["--help"], *([command.name, "--help"] for command in app.registered_commands)]

@@ -8,4 +8,5 @@ from paraqd.reading.entities import load_spacy
 @pytest.fixture(scope="session")
 def parser():
     """The spaCy pipeline that operators get as the resource ``parser``."""
+    pytest.importorskip("spacy")
     return load_spacy()

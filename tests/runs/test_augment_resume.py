@@ -14,6 +14,8 @@ from paraqd.operators import apply
 from paraqd.runs.augment import augment
 from tests.runs.conftest import RULES, write_questions
 
+pytestmark = pytest.mark.extra("parquet")
+
 
 def kept_in(out):
     return Path(f"{out}.parts")

@@ -32,6 +32,8 @@ from paraqd.operators.rewriting.wording import wording_edits
 from paraqd.operators.rewriting.work import work_edits
 from paraqd.reading import read, same_quantities
 
+pytestmark = pytest.mark.extra("augment")
+
 EXAMPLES = [
     # what is, find, … is?
     (question_edits, "What is the price of 6 lamps?", "Find the price of 6 lamps."),
