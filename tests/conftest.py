@@ -21,6 +21,9 @@ import paraqd.scoring.fused
 from paraqd.cli.main import run
 from paraqd.judge_package import JUDGE, SOLVABLE
 from paraqd.lab.operators import apply, registry
+from paraqd.lab.operators.resources import missing_packages
+
+FILES = {"parquet": ("parquet", "zst", "/"), "excel": "xlsx"}
 
 # A test does not fail because the machine is busy.
 settings.register_profile("paraqd", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -69,6 +72,26 @@ def faulty_rule(request, monkeypatch):
 def pytest_collection_modifyitems(items):
     """Run the tests that mostly wait first."""
     items.sort(key=lambda item: item.get_closest_marker("waits") is None)
+
+
+def pytest_make_parametrize_id(val):
+    """Shorten the names of tests with long texts."""
+    return f"{val[:30]!a} and more" if isinstance(val, (str, bytes)) and len(val) > 100 else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item) -> None:
+    """Skip a test that needs packages which are not installed.
+
+    ``@pytest.mark.extra("augment")`` names extras. A parameter that is the name of an Excel, Parquet or .zst file, or
+    of a folder of Parquet files, needs no mark.
+    """
+    extras = {extra for mark in item.iter_markers("extra") for extra in mark.args}
+    for value in item.callspec.params.values() if hasattr(item, "callspec") else ():
+        extras |= {extra for extra, ends in FILES.items() if isinstance(value, str) and value.endswith(ends)}
+    missing = sorted({name for extra in extras for name in missing_packages(extra)})
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
 
 
 @pytest.fixture
@@ -148,6 +171,7 @@ def installed(site, language_judge_folder):
 @pytest.fixture(scope="session")
 def parser():
     """The spaCy pipeline that rules and operators get as the resource ``parser``; slow to load."""
+    pytest.importorskip("spacy")
     from paraqd.reading.entities import load_spacy
 
     return load_spacy()

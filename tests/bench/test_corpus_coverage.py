@@ -4,6 +4,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import corpus_coverage
@@ -36,6 +38,7 @@ def test_operators_that_need_a_model_are_listed_and_not_run():
     assert [step.name for step in steps if step.stand_in] == ["Backtranslation"]
 
 
+@pytest.mark.extra("augment", "parquet")
 def test_table_of_a_corpus(tmp_path, monkeypatch, capsys):
     source = tmp_path / "own.jsonl"
     source.write_text("\n".join(json.dumps({"question": text}) for text in QUESTIONS))

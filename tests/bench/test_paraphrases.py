@@ -38,6 +38,7 @@ def test_a_sample_depends_on_its_seed(tmp_path):
     assert len(drawn) == 5 and drawn == paraphrases.sample_of(str(path), 5, 1) != paraphrases.sample_of(str(path), 5, 2)
 
 
+@pytest.mark.extra("augment")
 def test_candidates_that_were_written_before_are_judged_and_chosen(tmp_path, monkeypatch, capsys):
     questions = tmp_path / "questions.csv"
     questions.write_text("id,question\n1,Ann has 5 red pens and buys 3 blue pens. How many pens does she have now?\n")

@@ -5,8 +5,11 @@ import sys
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
+pytest.importorskip("httpx")
 import server_load
 
 RESULTS = Path(__file__).parents[2] / "results" / "server"

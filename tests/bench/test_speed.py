@@ -185,6 +185,7 @@ def test_the_language_model_judge_is_measured_if_it_is_installed(tmp_path, insta
     assert "## The language-model judge" in (tmp_path / "README.md").read_text("utf-8")
 
 
+@pytest.mark.extra("train")
 def test_a_small_run(tmp_path):
     program = [
         sys.executable,
@@ -216,6 +217,7 @@ def test_a_small_run(tmp_path):
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.extra("train")
 def test_a_stopped_run_keeps_what_it_measured(tmp_path, stop):
     program = [sys.executable, str(BENCH / "speed.py"), "--quick", "--contenders", "reading", "--repeats", "500"]
     running = subprocess.Popen(

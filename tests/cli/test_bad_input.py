@@ -32,6 +32,7 @@ def test_a_column_with_a_quite_different_name_is_not_suggested(here, fails):
     assert "name the column with --paraphrase-column NAME" in line
 
 
+@pytest.mark.extra("parquet")
 def test_missing_column(here, fails):
     Path("q.csv").write_text(f"nr,text\n1,{QUESTION}\n")
     line = fails("lab", "augment", "q.csv", "-o", "out.parquet", "--operators", "f2")
@@ -48,6 +49,7 @@ def test_file_names_that_look_like_parameters_are_shown_as_they_are(here, fails,
     assert line == f"error: {name} already exists; pass --overwrite to replace it, or choose another output"
 
 
+@pytest.mark.extra("parquet")
 def test_half_written_and_unreadable_files(here, fails):
     packed = gzip.compress("\n".join(json.dumps({"question": f"{i} {QUESTION}"}) for i in range(500)).encode())
     Path("q.jsonl.gz").write_bytes(packed[:-100])
@@ -160,6 +162,7 @@ def test_a_model_that_cannot_be_had(here, fails, monkeypatch):
     assert sorted(path.name for path in here.iterdir()) in (["q.csv"], ["hub", "q.csv"])
 
 
+@pytest.mark.extra("augment")
 def test_the_encoder_needs_its_extra(here, fails, monkeypatch):
     import importlib.util
 

@@ -37,6 +37,7 @@ def every_command(app, names=()):
     return found
 
 
+@pytest.mark.extra("serve")
 def test_help_of_every_command_has_an_example(capsys):
     commands = [[*names, "--help"] for names, _ in every_command(program())]
     assert ["lab", "generator", "train", "--help"] in commands

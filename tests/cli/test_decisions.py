@@ -95,6 +95,7 @@ class TestReview:
 
 
 class TestDecide:
+    @pytest.mark.extra("excel")
     def test_decide_again(self, here, capsys):
         run(["score", "pairs.csv", "-o", "scored.csv", "-q", *READING])
         assert run(["decide", "scored.csv", "-o", "out.xlsx", "--threshold", "0.9", "--review", "0.3,0.95"]) == 0

@@ -26,6 +26,8 @@ QUESTIONS = (
     "A bus travels 120 km in 3 hours. What is its average speed in km per hour?",
 )
 
+pytestmark = pytest.mark.extra("augment")
+
 
 def write(path, questions, **more):
     rows = [{"id": f"q{number}", "question": text, **more} for number, text in enumerate(questions, start=1)]

@@ -81,6 +81,7 @@ class TestTheOutput:
         assert [row["score"] for row in read_jsonl("again.jsonl")] == [1.0, 0.8, -0.25, -0.25]
         assert [row["paraphrase"] for row in read_jsonl("again.jsonl")] == PARAPHRASES
 
+    @pytest.mark.extra("parquet")
     def test_parquet(self, here):
         import pyarrow.parquet as pq
 
@@ -92,6 +93,7 @@ class TestTheOutput:
         assert json.loads(table["evidence"][2].as_py())[0]["kind"] == "number_lost"
         assert json.loads(table.schema.metadata[b"paraqd"])["signature"].startswith("paraqd:test|")
 
+    @pytest.mark.extra("parquet")
     def test_parquet_keeps_its_own_types(self, here):
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -109,6 +111,7 @@ class TestTheOutput:
         [row] = read_csv("out.csv")
         assert (row["tags"], row["day"], row["n"], row["who"]) == ('["a", "b"]', "2024-02-29", "7", '{"name": "Ann"}')
 
+    @pytest.mark.extra("parquet")
     def test_json_values_of_every_sort_reach_parquet(self, here):
         import pyarrow.parquet as pq
 

@@ -73,6 +73,7 @@ class TestAFileThatIsCutOff:
         [problem] = json.loads(capsys.readouterr().out)["problems"]
         assert "in.csv.gz is cut off" in problem
 
+    @pytest.mark.extra("parquet")
     def test_where_nothing_is_sound_nothing_is_offered(self, here, fails):
         write_rows("in.jsonl.zst", shuffled(20))
         cut("in.jsonl.zst", 0.1)
@@ -139,6 +140,7 @@ class TestLinesThatCannotBeRead:
 
 
 @pytest.mark.parametrize("error", ["ArrowMemoryError", "ArrowNotImplementedError"])
+@pytest.mark.extra("parquet")
 def test_what_the_machine_cannot_do_is_no_damage_of_the_file(here, fails, monkeypatch, error):
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -156,8 +158,7 @@ def test_what_the_machine_cannot_do_is_no_damage_of_the_file(here, fails, monkey
 class TestADamagedRowGroup:
     @pytest.fixture
     def damaged(self, here):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
         table = pa.Table.from_pylist(pairs(3000))
         pq.write_table(table, "in.parquet", row_group_size=1000, use_dictionary=False)
@@ -201,6 +202,7 @@ class TestADamagedRowGroup:
         assert "in.parquet: none of its rows can be read (" in line and "row group 3 cannot be read" in line
         assert not Path("out.jsonl").exists()
 
+    @pytest.mark.extra("parquet")
     def test_text_that_is_no_text(self, here, capsys):
         import pyarrow as pa
         import pyarrow.parquet as pq

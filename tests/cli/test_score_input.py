@@ -102,6 +102,7 @@ class TestUnusualInput:
         assert Path("out.tsv").read_text().startswith("question\tparaphrase\tscore\t")
 
     @pytest.mark.parametrize("packing", ["gzip", "zstd"])
+    @pytest.mark.extra("parquet")
     def test_standard_input_may_be_compressed(self, here, monkeypatch, packing):
         import pyarrow as pa
 

@@ -33,6 +33,7 @@ def test_the_column_is_json_like_the_evidence(pairs):
     assert [row["warnings"] for row in read_jsonl("out.jsonl")] == [[NOT_ENGLISH], [REMARK], [], []]
 
 
+@pytest.mark.extra("parquet")
 def test_a_folder_has_the_column_too(pairs):
     import pyarrow.parquet as pq
 

@@ -18,7 +18,7 @@ from paraqd.judge_package import JUDGE
 PAGE = (Path(__file__).parents[2] / "docs" / "integrations.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 TOOLS = {
-    "datasets": "datasets",
+    "datasets": "datasets.config",  # the repository has a folder datasets, too
     "pandas": "pandas",
     "scikit-learn": "sklearn",
     "promptfoo": None,

@@ -9,7 +9,9 @@ import pytest
 from paraqd import ParaqdError
 from paraqd.integrations.hf_datasets import KeepValid, ScorePairs
 
-datasets = pytest.importorskip("datasets")
+pytest.importorskip("datasets.config")  # the repository has a folder datasets, too
+import datasets
+
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
 PARAPHRASES = [QUESTION.replace("buys", "purchases"), QUESTION.replace("5", "6"), None, ""]
 LABELS = [True, False, False, False]

@@ -20,6 +20,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.extra("augment")
 def test_the_same_settings_give_the_same_rows_and_another_seed_gives_others(here, rules, scorer):
     for out, seed in (("one.csv", 1), ("again.csv", 1), ("other.csv", 2)):
         paraphrase_file("in.csv", out, settings=Settings(n=2, seed=seed), by=rules, scorer=scorer)
@@ -34,6 +35,7 @@ def test_the_report_counts_each_text_once_and_no_repetition_of_the_question(here
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.extra("augment")
 def test_settings_of_any_kind_reach_the_file_and_other_processes(here, workers):
     settings = Settings(
         n=np.int64(1),

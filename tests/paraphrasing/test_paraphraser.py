@@ -62,6 +62,7 @@ def test_settings_of_wrong_types_are_refused(wrong):
         Settings(**wrong)
 
 
+@pytest.mark.extra("augment")
 def test_paraphrases_are_valid_and_differ(scorer):
     found = paraqd.paraphrase(QUESTION, n=4, scorer=scorer)
     assert [each.rank for each in found] == [1, 2, 3, 4]
@@ -80,12 +81,14 @@ def test_a_candidate_that_cannot_be_scored_is_not_chosen(scorer, fixed):
     assert [each.text for each in found] == [good]
 
 
+@pytest.mark.extra("augment")
 def test_the_same_seed_gives_the_same_paraphrases_and_another_gives_others(scorer):
     once, again = (paraqd.paraphrase(QUESTION, n=3, scorer=scorer, seed=1) for _ in range(2))
     assert once == again
     assert once != paraqd.paraphrase(QUESTION, n=3, scorer=scorer, seed=2)
 
 
+@pytest.mark.extra("augment")
 def test_paraphrases_do_not_depend_on_the_other_questions(scorer, rules):
     questions = [Question("a", QUESTION), Question("b", "Tom has 5 pens. He buys 3 more. How many pens does he have?")]
     together = paraphrase_questions(questions, rules, scorer, Settings(n=2))
@@ -93,6 +96,7 @@ def test_paraphrases_do_not_depend_on_the_other_questions(scorer, rules):
     assert [each.paraphrases for each in together] == [each.paraphrases for each in alone]
 
 
+@pytest.mark.extra("augment")
 def test_styles_are_recorded_and_an_unknown_style_is_refused(scorer):
     found = paraqd.paraphrase(QUESTION, n=4, styles=["exam", "engaging"], scorer=scorer)
     assert {each.style for each in found} == {"exam", "engaging"}
@@ -168,12 +172,14 @@ def test_both_choices_can_choose_texts_that_only_annealing_found(scorer, choice)
     assert all(each.valid for each in found.paraphrases)
 
 
+@pytest.mark.extra("augment")
 def test_annealing_writes_in_the_wanted_styles_by_turns(scorer, rules):
     settings = Settings(n=2, candidates=2, styles=("exam", "engaging"), search="anneal")
     [found] = paraphrase_questions([Question("q", QUESTION)], Doubtful(rules), scorer, settings)
     assert {each.style for each in found.paraphrases} == {"exam", "engaging"}
 
 
+@pytest.mark.extra("endpoint")
 def test_annealing_is_refused_with_an_endpoint_before_any_request(scorer):
     source = EndpointSource("http://127.0.0.1:9/v1", model="m", attempts=1)
     with as_options(), pytest.raises(ArgumentError, match="--search anneal cannot be used with an endpoint"):

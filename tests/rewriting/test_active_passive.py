@@ -11,6 +11,8 @@ from paraqd.lab.operators.wording.active_passive import ActivePassive
 from paraqd.reading import read
 from paraqd.rewriting.verbs import Verb, active_words, passive_words
 
+pytestmark = pytest.mark.extra("augment")
+
 TO_PASSIVE = [
     ("Tom bought 5 apples.", "5 apples were bought by Tom."),
     ("Tom bought one apple.", "One apple was bought by Tom."),

@@ -32,6 +32,8 @@ from paraqd.rewriting.time_questions import time_edits
 from paraqd.rewriting.wording import wording_edits
 from paraqd.rewriting.work import work_edits
 
+pytestmark = pytest.mark.extra("augment")
+
 EXAMPLES = [
     # what is, find, … is?
     (question_edits, "What is the price of 6 lamps?", "Find the price of 6 lamps."),

@@ -7,8 +7,6 @@ import os
 import time
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import paraqd
@@ -49,6 +47,7 @@ def pairs(count, name="a"):
 
 def write(path, rows, group=100):
     """Write rows to a Parquet file."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path.parent.mkdir(exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=group)
 
@@ -71,6 +70,7 @@ def parts(folder):
 
 def rows(folder):
     """Return the rows of all parts in a folder."""
+    pq = pytest.importorskip("pyarrow.parquet")
     return [row for part in parts(folder) for row in pq.read_table(part, partitioning=None).to_pylist()]
 
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 import paraqd
@@ -84,6 +83,7 @@ def test_every_format_holds_the_same_rows_and_says_how_it_was_made(tmp_path, cor
     plain = [[row[key] for key in kept] for row in rows_of(tmp_path / "plain.jsonl")]
     assert [[row[key] for key in kept] for row in rows_of(tmp_path / name)] == plain
     if name.endswith("parquet"):
+        pq = pytest.importorskip("pyarrow.parquet")
         metadata = json.loads(pq.read_schema(tmp_path / name).metadata[b"paraqd"])
     else:
         metadata = json.loads((tmp_path / f"{name}.meta.json").read_text())
@@ -108,6 +108,7 @@ def test_other_columns_absent_ids_and_repeated_rows(tmp_path):
     assert rows[2]["question"] != rows[3]["question"]
 
 
+@pytest.mark.extra("parquet")
 def test_rows_without_a_question_are_skipped_and_named(tmp_path):
     lines = [
         {"id": 7, "question": question(0)},
@@ -175,12 +176,14 @@ def test_the_same_bytes_for_any_number_of_workers(tmp_path, name):
     assert contents[0] == contents[1] == contents[2]
 
 
+@pytest.mark.extra("parquet")
 def test_another_seed_gives_other_bytes(tmp_path, corpus):
     augment(corpus, tmp_path / "a.parquet", operators=["NumberDeletion"])
     augment(corpus, tmp_path / "b.parquet", operators=["NumberDeletion"], seed=1)
     assert (tmp_path / "a.parquet").read_bytes() != (tmp_path / "b.parquet").read_bytes()
 
 
+@pytest.mark.extra("parquet")
 def test_the_vocabulary_comes_from_the_corpus(tmp_path, corpus):
     for workers in (1, 2):
         augment(corpus, tmp_path / f"{workers}.parquet", operators=["TfidfReplacement"], workers=workers)
@@ -239,6 +242,7 @@ def fake_models(monkeypatch):
     return loaded
 
 
+@pytest.mark.extra("augment", "parquet")
 def test_stand_ins_are_marked_and_what_has_none_is_left_out(tmp_path):
     source = write_questions(tmp_path / "q.jsonl", 40)
     operators = ["Backtranslation", "SameSentence", "LossyParaphrase"]
@@ -248,6 +252,7 @@ def test_stand_ins_are_marked_and_what_has_none_is_left_out(tmp_path):
     rows = rows_of(tmp_path / "out.parquet")
     by_operator = {row["operator"]: row for row in rows}
     assert by_operator["SameSentence"]["stand_in"] is False
+    pq = pytest.importorskip("pyarrow.parquet")
     metadata = json.loads(pq.read_schema(tmp_path / "out.parquet").metadata[b"paraqd"])
     assert metadata["left_out"] == dict(report.left_out)
     assert metadata["stand_ins"] == {"Backtranslation": "RewriteKeepingVoice"}
@@ -256,6 +261,7 @@ def test_stand_ins_are_marked_and_what_has_none_is_left_out(tmp_path):
     assert row["source_model"] == "RewriteKeepingVoice"
 
 
+@pytest.mark.extra("generate", "parquet")
 def test_models_given_are_used_and_their_nature_recorded(tmp_path, fake_models):
     source = write_questions(tmp_path / "q.jsonl", 300)
     augment(
@@ -273,6 +279,7 @@ def test_models_given_are_used_and_their_nature_recorded(tmp_path, fake_models):
     assert rows[0]["paraphrase"].startswith("In other words")
 
 
+@pytest.mark.extra("augment", "generate")
 def test_a_language_model_is_loaded_before_the_work_and_chooses_synonyms(tmp_path, monkeypatch):
     class Model:
         def log_probabilities(self, texts):
@@ -292,6 +299,7 @@ def test_a_language_model_is_loaded_before_the_work_and_chooses_synonyms(tmp_pat
     assert words == {"receives", "acquires"}
 
 
+@pytest.mark.extra("augment", "generate")
 def test_a_missing_language_model_is_an_error(tmp_path, corpus):
     with pytest.raises(ParaqdError, match=r"the language model needs the folder '\./none'"):
         augment(corpus, tmp_path / "out.jsonl", operators=["Synonyms"], language_model="./none", device="cpu")
@@ -302,6 +310,7 @@ def test_the_language_model_is_a_setting_of_the_run():
     assert models_of(spec)["language_model"] == "small" and "language_model" not in models_of(resources.ResourceSpec())
 
 
+@pytest.mark.extra("generate")
 def test_without_stand_ins_the_papers_model_is_asked_for(tmp_path, fake_models):
     source = write_questions(tmp_path / "q.jsonl", 5)
     augment(source, tmp_path / "out.jsonl", operators=["LossyParaphrase"])

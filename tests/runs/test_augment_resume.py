@@ -14,6 +14,8 @@ from paraqd.lab.corpora.augment import augment
 from paraqd.tables.table import Columns, TableError
 from tests.runs.conftest import RULES, write_questions
 
+pytestmark = pytest.mark.extra("parquet")
+
 
 def kept_in(out):
     return Path(f"{out}.parts")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 
-import pyarrow.parquet as pq
 import pytest
 
 from paraqd import ParaqdError, decide_file, score_file
@@ -120,12 +119,14 @@ def test_a_file_with_several_paraphrases_per_row(tmp_path):
     assert report.errors == 0 and report.changed == 2
 
 
+@pytest.mark.extra("parquet")
 def test_a_folder_of_parts(tmp_path):
     question = "Tom has 5 pens and buys 3 more. How many pens does he have?"
     pairs = write(tmp_path / "pairs.csv", [{"question": question, "paraphrase": f"{question} {n}"} for n in range(20)])
     score_file(pairs, f"{tmp_path}/scored/", scorer="reading", part_rows=7)
     report = decide_file(tmp_path / "scored", f"{tmp_path}/again/", review=(-1, 1))
     assert (report.rows, report.review) == (20, 20)
+    pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(tmp_path / "again")
     assert set(table["decision"].to_pylist()) == {"review"} and table["score"].type == "double"
 

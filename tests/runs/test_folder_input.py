@@ -8,14 +8,14 @@ import random
 import sys
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import paraqd.runs.pieces  # noqa: F401  # loaded before a test patches what it imports
 from paraqd.cli.main import run
 from paraqd.tables.locks import try_lock
 from tests.runs.conftest import READING, pairs, parts, rows, write
+
+pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
 
 class TestBadInput:

@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from paraqd.cli.main import run
@@ -17,6 +16,8 @@ from paraqd.runs.pieces import cuts, rows_of_a_part
 from paraqd.runs.survey import survey
 from paraqd.tables.table import Table
 from tests.runs.conftest import READING, environment, pairs, parts, rows, same, wait_for, write
+
+pq = pytest.importorskip("pyarrow.parquet")
 
 # the program with a worker that never ends with one of its pieces
 BLOCKED = """

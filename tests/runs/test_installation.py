@@ -43,6 +43,7 @@ def test_a_missing_extra_is_not_a_fault(monkeypatch):
     assert extra.missing == ("no_such_package",) and extra.purpose and not found.problems
 
 
+@pytest.mark.extra("augment")
 def test_a_missing_pipeline_is_shown_with_its_command(monkeypatch):
     def augment():
         return next(each for each in check_installation().extras if each.name == "augment")

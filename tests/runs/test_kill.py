@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from paraqd.cli.main import run
@@ -111,6 +109,7 @@ def here(tmp_path, monkeypatch):
     Path("rules.toml").write_text(RECIPE)
     Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("in").mkdir()
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.Table.from_pylist(rows[:50]), "in/a.parquet", row_group_size=20)
     Path("in/b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[50:]))
     return tmp_path

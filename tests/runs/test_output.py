@@ -33,6 +33,7 @@ def test_a_finished_file_is_replaced_only_when_asked(source):
     assert Output.at(source, "out.csv", overwrite=True).file == Path("out.csv")
 
 
+@pytest.mark.extra("parquet")
 def test_an_existing_folder_needs_no_slash(source):
     Path("out").mkdir()
     Path("out.csv").mkdir()
@@ -42,6 +43,7 @@ def test_an_existing_folder_needs_no_slash(source):
         Output.at(source, "new")
 
 
+@pytest.mark.extra("parquet")
 def test_a_folder_of_files_becomes_a_folder(source):
     Path("in").mkdir()
     assert Output.at(Location.at("in"), "new").folder is not None
@@ -71,6 +73,7 @@ def test_files_of_others_with_the_names_of_an_earlier_version(source):
     assert Output.at(source, "out.csv", restart=True).earlier == ()
 
 
+@pytest.mark.extra("parquet")
 def test_the_record_of_what_made_a_file_is_beside_it_or_inside(tmp_path):
     write_beside(tmp_path / "a.csv", {"seed": 3407})
     write_beside(tmp_path / "a.parquet", {"seed": 3407})

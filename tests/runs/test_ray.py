@@ -12,7 +12,6 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from paraqd.cli.main import run
@@ -22,6 +21,7 @@ from paraqd.runs.ray_engine import ClusterError, _WorkerActor, _Workers, on_ray
 from paraqd.tables.table import TableError
 from tests.runs.conftest import READING, environment, pairs, parts, rows, same, wait_for, write
 
+pq = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.xdist_group("ray")
 
 

@@ -172,6 +172,7 @@ def test_rows_that_cannot_be_scored_are_named_once_with_number_and_id(there, cap
     assert capsys.readouterr().err == "could not score 2 of 4 pairs (blank question: row 4 (Q-2))\n"
 
 
+@pytest.mark.extra("parquet")
 def test_folders(there):
     Path("in").mkdir()
     bank("in/a.csv", 300)

@@ -58,6 +58,7 @@ def test_the_same_rows_give_the_same_bytes_however_they_come(tmp_path, name):
     assert (tmp_path / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
 
 
+@pytest.mark.extra("parquet")
 def test_parquet_carries_metadata(tmp_path):
     import pyarrow.parquet as pq
 
@@ -216,6 +217,7 @@ def test_a_file_without_line_ends_does_not_fill_the_memory(tmp_path, monkeypatch
         assert message.endswith(f"line {head.count(b'%c' % 10) + 1} is longer than 1,000 characters")
 
 
+@pytest.mark.extra("parquet")
 def test_large_rows_make_small_row_groups(tmp_path):
     import pyarrow.parquet as pq
 
@@ -227,6 +229,7 @@ def test_large_rows_make_small_row_groups(tmp_path):
     assert list(open_table(tmp_path / "x.parquet").rows()) == rows
 
 
+@pytest.mark.extra("parquet")
 def test_half_written_files(tmp_path):
     lines = b"".join(b'{"question": "How many are %d apples?"}\n' % i for i in range(5000))
     packed = gzip.compress(lines)
@@ -249,6 +252,7 @@ def test_half_written_files(tmp_path):
     assert "cut off or not a Parquet file" in read_error(tmp_path / "x.parquet", whole[:40])
 
 
+@pytest.mark.extra("parquet")
 def test_damage_inside_a_parquet_file(tmp_path):
     path = tmp_path / "x.parquet"
     with open_writer(path, SCHEMA) as writer:
@@ -265,6 +269,7 @@ def test_empty_files(tmp_path, name):
         assert read_error(tmp_path / name, b"\n\n").endswith("is empty; pass a file with at least one row")
 
 
+@pytest.mark.extra("parquet")
 def test_files_that_are_something_else(tmp_path):
     assert "x.csv.gz" in read_error(tmp_path / "x.csv", gzip.compress(b"question\nx\n"))
     assert "x.csv.zst" in read_error(tmp_path / "x.csv", zstd(b"question\nx\n"))

@@ -379,7 +379,7 @@ _ALL = (
     Dataset(
         name="retold_validation",
         kind="pairs",
-        description="Problems retold freely, long stories and attacks, by other writers than those of the training text",
+        description="Problems retold freely, long stories and attacks, by other writers than the training text",
         licence="Apache-2.0",
         home="",
         use="validation of the default scorer; never for training",

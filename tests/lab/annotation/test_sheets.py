@@ -1,11 +1,11 @@
 """Sheets for annotators keep the user's column names and ids, and their labels are merged back."""
 
-import openpyxl
 import pytest
 
 from paraqd.cli.main import run
 from paraqd.tables.table import open_table
 
+openpyxl = pytest.importorskip("openpyxl")
 HEAD = ["Nr", "Frage", "Variante", "Thema", "label"]
 ROWS = [
     ["Q-1", "Tom has 5 pens. How many?", "Tom owns 5 pens. How many?", "sums", 1],

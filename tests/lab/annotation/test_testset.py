@@ -212,6 +212,7 @@ def test_operators_without_their_model_are_left_out(tmp_path, plug):
     assert not (tmp_path / "other.csv").exists() and not (tmp_path / "other.csv.parts").exists()
 
 
+@pytest.mark.extra("augment")
 def test_operators_with_a_model_take_part_in_batches(tmp_path, monkeypatch):
     from paraqd.lab.operators import resources
 
@@ -255,6 +256,7 @@ def test_a_package_that_is_not_installed_leaves_its_operators_out(tmp_path, monk
     assert Counter(row["operator"] for row in rows_of(tmp_path / "pairs.csv"))["NumToWords"] == 6
 
 
+@pytest.mark.extra("augment")
 def test_without_a_parser_its_operators_are_left_out(tmp_path, monkeypatch):
     from paraqd.lab.operators import resources
     from paraqd.reading.entities import PipelineUnavailableError

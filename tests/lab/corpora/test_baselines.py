@@ -33,6 +33,7 @@ def operators_of(path):
     return found
 
 
+@pytest.mark.extra("augment")
 def test_uda(questions, tmp_path):
     out = tmp_path / "uda.jsonl"
     report = augment(questions, out, recipe="uda", stand_ins=True)

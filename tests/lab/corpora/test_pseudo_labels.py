@@ -173,6 +173,7 @@ def test_what_cannot_be_done_is_said_before_the_encoder_is_loaded(tmp_path):
         label(tmp_path / "empty.csv")
 
 
+@pytest.mark.extra("parquet")
 def test_triplets_of_pseudo_labelled_pairs(tmp_path):
     source = write(
         tmp_path / "in.jsonl", [row(0.9), row(0.95, "B"), row(0.1, "C"), row(0.9, "A", "q2", question="Who?")]

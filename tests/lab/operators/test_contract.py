@@ -68,6 +68,7 @@ def hashed_words(texts):
 
 @pytest.fixture(scope="module")
 def resources():
+    pytest.importorskip("spacy")
     return Resources(
         parser=load_spacy(),
         encoder=hashed_words,
@@ -221,6 +222,7 @@ class Paraphraser:
 
 @pytest.fixture(scope="module")
 def sample_resources(sample_questions):
+    pytest.importorskip("spacy")
     models = {f"generator.{key}": Paraphraser(sample_questions) for key in PAPER_MODELS if not key.startswith("fa.")}
     return Resources(
         lazy={name: (lambda model=model: model) for name, model in models.items()},

@@ -11,6 +11,8 @@ from paraqd.paraphrasing.sources.loading import load_source
 from paraqd.reading import read, same_quantities
 from paraqd.tables.questions import Question
 
+pytestmark = pytest.mark.extra("augment")
+
 QUESTIONS = [
     Question("1", "Dana buys 3 notebooks at $2 each and a pen for $1. How much change does she get from a $20 bill?"),
     Question("2", "a train 200 m long is running at 68 kmph. how long does it take to pass a man?"),

@@ -2,8 +2,6 @@
 
 import json
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from paraqd.cli.main import run
@@ -67,6 +65,7 @@ def test_a_file_is_counted_by_operator(pairs):
 
 def test_the_number_of_workers_changes_nothing(tmp_path):
     path = tmp_path / "pairs.parquet"
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.Table.from_pylist(ROWS * 400), path)
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     assert (

@@ -69,5 +69,6 @@ def test_a_replacement_has_the_form_the_capital_and_the_article(find):
         ("blorven", "NNS", None),
     ],
 )
+@pytest.mark.extra("augment")
 def test_forms(lemma, tag, form):
     assert form_of(lemma, tag) == form

@@ -44,6 +44,7 @@ def test_nothing_is_replaced_if_it_could_be_wrong(text, parser):
     assert outputs(text, parser) == set()
 
 
+@pytest.mark.extra("augment")
 def test_every_listed_thing_has_a_plural():
     things = {word for kind, listed in _KINDS.items() for word in (kind, *listed.split())}
     assert {word for word in things if form_of(word, "NNS") is None} == set()

@@ -13,6 +13,8 @@ from paraqd.reading import read
 from paraqd.reading.entities import load_spacy
 from paraqd.rewriting.text import delete
 
+pytestmark = pytest.mark.extra("augment")
+
 EXAMPLE = "Alex travelled 100 km from New York at a constant speed of 20 kmph. How many hours did it take him in total?"
 TAP = "A large tank is filled by a tap. The tap fills the tank in 5 hours. How long do two taps take?"
 
