@@ -19,7 +19,7 @@ from paraqd.runs.engines import Engine, Job, engine_for
 from paraqd.runs.locations import Location
 from paraqd.runs.manifest import make_manifest
 from paraqd.runs.output import Output, check_beside, write_beside
-from paraqd.runs.parts import NO_PARTS, Facts, JsonParts, ParquetParts, Parts
+from paraqd.runs.parts import NO_PARTS, Facts, JsonParts, ParquetParts, Parts, packed
 from paraqd.runs.pieces import Piece
 from paraqd.runs.score_columns import check_clash
 from paraqd.runs.store import Store, hold_store
@@ -229,7 +229,7 @@ class _Run:
     warn: Say
     rows: int = 0
     parts: Parts | None = None  # None until the folder of the parts is locked
-    facts: dict[int, Facts] = field(default_factory=dict)  # the counts of each finished part
+    facts: dict[int, str] = field(default_factory=dict)  # the packed counts of each finished part of a file
 
     def carry_out(self, *, overwrite: bool, restart: bool) -> Outcome:
         inputs, place = self.work.inputs, self.output.parts
@@ -294,7 +294,8 @@ class _Run:
 
     def _count(self, piece: Piece, facts: Facts) -> None:
         self.rows += piece.rows
-        self.facts[piece.index] = facts
+        if self.output.file is not None:
+            self.facts[piece.index] = packed(facts)
         self.work.count(piece, facts)
 
     def _report(self, more: int = 0) -> None:

@@ -26,14 +26,14 @@ from paraqd.data.locks import try_lock
 from paraqd.parameters import named
 from paraqd.runs.locations import Location
 from paraqd.runs.manifest import FORMAT, run_name, what_differs
-from paraqd.runs.parts import Facts, Parts
+from paraqd.runs.parts import Facts, Parts, unpacked
 from paraqd.runs.survey import AT_ONCE, Inputs
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 # in a manifest, notes on which the results do not depend: the size and time of the output file that the run may replace
 # because it was started with overwrite=True, and the name of the input
 _MAY_REPLACE, _SOURCE = "overwrite", "source"
-_WRITTEN = "written"  # the size and time of the complete output file, and the counts of each part
+_WRITTEN = "written"  # the size and time of the complete output file, and the packed counts of each part
 # the files that a run writes, incomplete files from a killed run, and the checksum files that some file systems add
 _OURS = r"(part-\d+\.(parquet|jsonl)|_SUCCESS|_manifest\.json)"
 _WRITING = rf"\.{_OURS}\.[^/]+\.writing"
@@ -73,8 +73,8 @@ def _size_and_time(file: Path) -> list[int]:
     return [found.st_size, found.st_mtime_ns]
 
 
-def _written(manifest: Mapping[str, Any], out: Path | None) -> dict[str, Any] | None:
-    """Return the counts of each part if a run has written this file completely, otherwise None."""
+def _written(manifest: Mapping[str, Any], out: Path | None) -> dict[str, str] | None:
+    """Return the packed counts of each part if a run has written this file completely, otherwise None."""
     found = manifest.get(_WRITTEN)
     if not isinstance(found, dict) or out is None or not out.exists() or found.get("file") != _size_and_time(out):
         return None
@@ -103,7 +103,7 @@ class Store:
         self.file = file
         self.begun = False  # True if this process has begun or resumed the run in the folder
         self._cleared = False
-        self._done: dict[str, Any] | None = None  # the counts of each part if the output file is complete
+        self._done: dict[str, str] | None = None  # the packed counts of each part if the output file is complete
 
     @property
     def finished(self) -> bool:
@@ -156,8 +156,8 @@ class Store:
         """True if an earlier process wrote the output file completely and was then killed."""
         return self._done is not None
 
-    def note_written(self, file: Path, facts: Mapping[int, Facts]) -> None:
-        """Record that a file is the complete output, and the counts of each part, before the file gets its name."""
+    def note_written(self, file: Path, facts: Mapping[int, str]) -> None:
+        """Record that a file is the complete output, and the packed counts of each part, before it gets its name."""
         found = _read_manifest(self.place) or {}
         found[_WRITTEN] = {"file": _size_and_time(file), "parts": facts}
         self._put_manifest(found)
@@ -171,7 +171,7 @@ class Store:
         Parts that are incomplete or belong to another run do not count as finished.
         """
         if self._done is not None:
-            yield from ((int(index), facts) for index, facts in self._done.items())
+            yield from ((int(index), unpacked(facts)) for index, facts in self._done.items())
             return
         there = set(self.place.names())
         indices = [piece.index for piece in inputs.pieces if parts.name(piece.index) in there]
