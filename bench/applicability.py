@@ -2,7 +2,7 @@
 
     python bench/applicability.py questions.jsonl --pairs pairs.parquet [--reference reference.csv]
 
-``pairs.parquet`` contains the output of ``paraqd augment`` for the same questions. ``reference.csv`` contains the
+``pairs.parquet`` contains the output of ``paraqd lab augment`` for the same questions. ``reference.csv`` contains the
 outputs of the paper's public code. An operator could apply if our reader finds a number outside expressions (f3), an
 abbreviated unit (f4), a name (f7), a number (f8) or a unit (f10). f4, f7 and f10 use the same reader. Their shares
 therefore show how often they use what the reader finds, but not how much the reader misses.
@@ -13,11 +13,11 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 
-from paraqd.data.tables import default_id, open_table
-from paraqd.operators.units.unit_names import is_abbreviated
 from paraqd.reading import Kind, Problem, Quantity, read
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import category
+from paraqd.rewriting.unit_names import is_abbreviated
+from paraqd.tables.table import default_id, open_table
 
 COLUMNS = {"NumToWords": "positive3", "UnitExpansion": "positive4", "EntityReplacement": "neg_3"}
 COLUMNS |= {"NumberDeletion": "neg_4", "UnitReplacement": "neg_6"}

@@ -1,7 +1,7 @@
 """Measure baselines on the open benchmark ``awp-variants``, or build the benchmark's file.
 
     python bench/awp_variants.py --data-dir data [--scores "paraqd, fused=scored.jsonl"] [--card docs/awp-variants.md]
-    python bench/awp_variants.py --data-dir data --build src/paraqd/data/files/awp_variants.jsonl.gz
+    python bench/awp_variants.py --data-dir data --build src/paraqd/lab/corpora/files/awp_variants.jsonl.gz
 
 The data folder must contain ``written_pairs.jsonl.gz``, whose training part is used to train the candidate-only
 baseline. ``--scores`` adds another scorer from a file with the benchmark's ids and a column ``score``, such as the
@@ -17,14 +17,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.awp_variants import build_variants, write_variants
-from paraqd.data.datasets import find, written_split
-from paraqd.data.tables import Row, open_table
 from paraqd.evaluation.intervals import Estimate, bootstrap
 from paraqd.evaluation.metrics import evaluate
-from paraqd.generators.encoder import load_encoder
+from paraqd.lab.corpora.awp_variants import build_variants, write_variants
 from paraqd.reading import read, same_quantities
 from paraqd.scoring.cosine import cosine_scores
+from paraqd.scoring.torch_encoder import load_encoder
+from paraqd.tables.datasets import find, written_split
+from paraqd.tables.table import Row, open_table
 
 ALWAYS, FUSED = "always valid", "paraqd, fused"
 BEGIN, END = "<!-- made by bench/awp_variants.py: begin -->", "<!-- made by bench/awp_variants.py: end -->"

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from paraqd.data.datasets import load_questions
-from paraqd.data.tables import Row
-from paraqd.operators.plan import Step, make_plan
+from paraqd.lab.corpora.augment import augment
+from paraqd.lab.operators.plan import Step, make_plan
 from paraqd.reading import Kind, read
-from paraqd.runs.augment import augment
+from paraqd.tables.datasets import load_questions
+from paraqd.tables.table import Row
 
 RECIPES = ("paper", "extended")
 

@@ -30,21 +30,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.data.faulty_pairs import FaultyPair, read_faults
 from paraqd.evaluation.metrics import evaluate
 from paraqd.files import sha256_of
-from paraqd.generators.runtime import pick_device, quiet
+from paraqd.lab.corpora.faulty_pairs import FaultyPair, read_faults
+from paraqd.lab.training.cascade_fitting import FirstOpinions, fit_cascade
+from paraqd.lab.training.fused_scorer import load_start
+from paraqd.lab.training.fusion_fitting import fit_fusion, held_out_scores, is_across
+from paraqd.lab.training.judge_tokens import JudgeTokens, join_tokens, read_tokens
+from paraqd.lab.training.judge_training import judge_scores, train_judge
+from paraqd.lab.training.pair_files import prepared_pairs
+from paraqd.lab.training.recipes import JudgeRecipe, load_judge_recipe
+from paraqd.lab.training.settings import FusionSettings
+from paraqd.model_runtime import pick_device, quiet
 from paraqd.scoring.evidence.rules import READER
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.pair_preparation import prepare_pair
-from paraqd.training.cascade_fitting import FirstOpinions, fit_cascade
-from paraqd.training.fused_scorer import load_start
-from paraqd.training.fusion_fitting import fit_fusion, held_out_scores, is_across
-from paraqd.training.judge_tokens import JudgeTokens, join_tokens, read_tokens
-from paraqd.training.judge_training import judge_scores, train_judge
-from paraqd.training.pair_files import prepared_pairs
-from paraqd.training.recipes import JudgeRecipe, load_judge_recipe
-from paraqd.training.settings import FusionSettings
 
 LIST = "parts.json"  # the files of the tokens
 # where operators are composed, the last one counts
@@ -92,7 +92,7 @@ def parts_recipe() -> JudgeRecipe:
 
 def prepare(work: Path, data_dir: Path | None) -> None:
     """Create the pairs and their tokens, and mark the pairs that word operators made."""
-    from paraqd.training.work_folder import recipe_pairs, store_all_tokens
+    from paraqd.lab.training.work_folder import recipe_pairs, store_all_tokens
 
     recipe = parts_recipe()
     files = recipe_pairs(recipe, work, data_dir=data_dir, workers=2, progress=_say)
@@ -112,8 +112,8 @@ def prepare(work: Path, data_dir: Path | None) -> None:
 
 def answers(work: Path, folder: Path, device: str) -> None:
     """Store the language-model judge's log-odds for all training and validation pairs."""
-    from paraqd.training.language_weights import load_weights
-    from paraqd.training.quantisation_aware import start_rounding
+    from paraqd.lab.training.language_weights import load_weights
+    from paraqd.lab.training.quantisation_aware import start_rounding
 
     _check_same(work / "answers", "language judge", _digest(folder))
     judge = load_weights(folder)
@@ -131,7 +131,7 @@ def answers(work: Path, folder: Path, device: str) -> None:
 
 def train(work: Path, start: Path, names: Sequence[str], device: str, pairs: int) -> None:
     """Train judges, and store their log-odds for the validation pairs."""
-    from paraqd.training.torch_state import reproducible
+    from paraqd.lab.training.torch_state import reproducible
 
     recipe, lists = parts_recipe(), _lists(work)
     _check_same(work / "odds", "start or number of pairs", f"{_digest(start)} {pairs}")

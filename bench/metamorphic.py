@@ -23,11 +23,11 @@ from metamorphiclib.report import Outcome, Results, as_json, markdown
 
 from paraqd import Scorer
 from paraqd.cli.progress import Bar
-from paraqd.data.datasets import find, load_questions
-from paraqd.data.reserved_questions import RESERVED, reserved_questions
-from paraqd.data.tables import open_table
 from paraqd.errors import ParaqdError
+from paraqd.lab.corpora.reserved_questions import RESERVED, reserved_questions
 from paraqd.progress import Progress, silent
+from paraqd.tables.datasets import find, load_questions
+from paraqd.tables.table import open_table
 
 PAIRS = 500
 _PREFIXES = (*PREFIXES, *REMARKS)

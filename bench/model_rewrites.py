@@ -18,8 +18,8 @@ from statistics import mean
 from typing import Any
 
 from paraqd import Scorer
-from paraqd.data.datasets import load_questions
 from paraqd.evaluation.metrics import evaluate
+from paraqd.tables.datasets import load_questions
 
 FILE = Path(__file__).parents[1] / "datasets/model_rewrites/smollm2.jsonl"
 JUDGES = ("small", "cascade", "large")

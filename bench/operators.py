@@ -19,12 +19,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from paraqd.data.questions import question_of
-from paraqd.data.tables import DEFAULT_COLUMNS, open_table
-from paraqd.operators import Operator, Resources, derive_rng, get, names
-from paraqd.operators.wording.vocabulary import Vocabulary
+from paraqd.lab.operators import Operator, Resources, derive_rng, get, names
+from paraqd.lab.operators.wording.vocabulary import Vocabulary
 from paraqd.reading import read
 from paraqd.reading.entities import SpacyEntities, load_spacy
+from paraqd.tables.questions import question_of
+from paraqd.tables.table import DEFAULT_COLUMNS, open_table
 
 SAMPLES = Path(__file__).parent.parent / "samples" / "questions.csv"
 FAST, SLOW = 2400, 240  # questions per measurement; the second number applies if spaCy parses the questions

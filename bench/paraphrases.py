@@ -25,15 +25,15 @@ from itertools import combinations
 from pathlib import Path
 from statistics import mean
 
-from paraqd.data.tables import Row, open_table
-from paraqd.data.writers import write_rows
 from paraqd.files import sha256_of
-from paraqd.operators.apply import Question
 from paraqd.paraphrasing.distance import overlap
 from paraqd.paraphrasing.files import paraphrase_file
 from paraqd.paraphrasing.paraphraser import Settings
 from paraqd.paraphrasing.sources.base import Candidate, Found
 from paraqd.paraphrasing.sources.loading import load_source
+from paraqd.tables.questions import Question
+from paraqd.tables.table import Row, open_table
+from paraqd.tables.writers import write_rows
 
 _AT_ONCE = 125  # questions whose candidates a model writes together
 ENOUGH = 3  # paraphrases that a question should have

@@ -2,7 +2,7 @@
 
     python bench/purity_table.py pairs.parquet --reference reference.csv --questions 47005
 
-``pairs.parquet`` contains the output of ``paraqd augment``. ``reference.csv`` has the columns question, positive1 …
+``pairs.parquet`` contains the output of ``paraqd lab augment``. ``reference.csv`` has the columns question, positive1 …
 positive4 (f1–f4) and neg_1 … neg_6 (f5–f10). The columns of the table are:
 
 - applied: the share of questions with an output that differs in more than white space (for SameSentence: any output);
@@ -21,10 +21,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from paraqd.annotation.purity import check_file, check_pair
-from paraqd.annotation.purity.files import Collector, LabelledPair, OperatorPurity
-from paraqd.data.tables import default_id, open_table
-from paraqd.operators import declarations
+from paraqd.lab.annotation.purity import check_file, check_pair
+from paraqd.lab.annotation.purity.files import Collector, LabelledPair, OperatorPurity
+from paraqd.lab.operators import declarations
+from paraqd.tables.table import default_id, open_table
 
 PROMISES = declarations()
 REFERENCE = {
@@ -72,7 +72,7 @@ def counted(items: Iterable[LabelledPair], side: Side) -> Iterator[LabelledPair]
 
 
 def ours(path: str, questions: int, workers: int) -> Side:
-    """Check a file that ``paraqd augment`` wrote."""
+    """Check a file that ``paraqd lab augment`` wrote."""
     side = Side(questions)
     rows = open_table(path).rows(["id", "question", "paraphrase", "operator", "label"])
     items = (
@@ -112,7 +112,7 @@ def outputs(path: str) -> Iterator[LabelledPair]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pairs", help="the output of paraqd augment")
+    parser.add_argument("pairs", help="the output of paraqd lab augment")
     parser.add_argument("--reference", required=True, help="the reference's outputs")
     parser.add_argument(
         "--questions", type=int, help="the number of augmented questions (default: the questions with a pair)"

@@ -9,8 +9,8 @@ import argparse
 import re
 import time
 
-from paraqd.data.tables import open_table
 from paraqd.reading import read
+from paraqd.tables.table import open_table
 
 _DIGITS = re.compile(r"\d+")
 

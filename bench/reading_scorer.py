@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.datasets import DatasetError, find, load_pairs, written_split
-from paraqd.data.faulty_pairs import FaultyPair, written_faults
-from paraqd.data.tables import open_table
 from paraqd.evaluation.metrics import evaluate
+from paraqd.lab.corpora.faulty_pairs import FaultyPair, written_faults
+from paraqd.lab.training.fusion_fitting import fit_fusion
 from paraqd.scoring.evidence.rules import READER
 from paraqd.scoring.pair_preparation import prepare_pair
-from paraqd.training.fusion_fitting import fit_fusion
+from paraqd.tables.datasets import DatasetError, find, load_pairs, written_split
+from paraqd.tables.table import open_table
 
 READING = Path(__file__).parents[1] / "src" / "paraqd" / "models" / "reading" / "paraqd.json"
 

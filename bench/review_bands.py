@@ -26,14 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd import Scorer
-from paraqd.data.datasets import find, load_pairs, written_split
-from paraqd.data.faulty_pairs import FaultyPair, written_faults
-from paraqd.data.synthetic import problem_pairs
-from paraqd.data.tables import open_table
 from paraqd.evaluation.suggestion import RIGHT, narrowest_band
+from paraqd.lab.corpora.faulty_pairs import FaultyPair, written_faults
+from paraqd.lab.corpora.synthetic import problem_pairs
+from paraqd.lab.training.fusion_fitting import is_across
+from paraqd.lab.training.judge_corpus import choosing_half, synthetic_problems_of
 from paraqd.scoring.decisions import Band
-from paraqd.training.fusion_fitting import is_across
-from paraqd.training.judge_corpus import choosing_half, synthetic_problems_of
+from paraqd.tables.datasets import find, load_pairs, written_split
+from paraqd.tables.table import open_table
 
 SEED = 3407
 MOST = 250  # pairs per set and label

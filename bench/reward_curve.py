@@ -3,8 +3,9 @@
     python bench/reward_curve.py train MODEL questions.csv results/reward --steps 300
     python bench/reward_curve.py plot results/reward
 
-MODEL is a generator folder (`paraqd generator train`), a GGUF file, or `tiny` for a tiny model with random weights. The
-training needs torch and transformers. Without onnxruntime, the small judge runs with torch. `plot` needs matplotlib.
+MODEL is a generator folder (`paraqd lab generator train`), a GGUF file, or `tiny` for a tiny model with random
+weights. The training needs torch and transformers. Without onnxruntime, the small judge runs with torch. `plot` needs
+matplotlib.
 
 The questions are divided at random: some are only used for evaluation, the others for training. A run that was
 interrupted goes on where it stopped if the same command is given again. A folder with a run of another model, other
@@ -38,12 +39,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from rewardlib.processes import ProcessScorer, load_scorer
 from rewardlib.run_log import HELD_OUT, OUTPUTS, SETTINGS, STEPS, Table, plot_run, read_outputs, summary, write_outputs
 
-from paraqd.data.tables import open_table
 from paraqd.errors import ArgumentError, ParaqdError
-from paraqd.generators.base import Prompt
-from paraqd.generators.causal import encode_prompt, load_gguf
-from paraqd.generators.loading import CARD, read_card
-from paraqd.generators.policy_training import (
+from paraqd.integrations.reward import RewardSettings, ScoresPairs, mean_distance, rate_outputs
+from paraqd.integrations.trl import make_reward, shares
+from paraqd.lab.generators.policy_training import (
     MAY_CHANGE,
     PolicySettings,
     PolicyStep,
@@ -51,12 +50,14 @@ from paraqd.generators.policy_training import (
     weights_digest,
     write_completions,
 )
-from paraqd.generators.runtime import pick_device, quiet
-from paraqd.generators.styles import FAITHFUL, styled
-from paraqd.generators.tiny import tiny_causal
-from paraqd.generators.training_loop import check_steps, seeded
-from paraqd.integrations.reward import RewardSettings, ScoresPairs, mean_distance, rate_outputs
-from paraqd.integrations.trl import make_reward, shares
+from paraqd.lab.generators.tiny import tiny_causal
+from paraqd.lab.generators.training_loop import check_steps, seeded
+from paraqd.model_runtime import pick_device, quiet
+from paraqd.paraphrasing.text_models.base import Prompt
+from paraqd.paraphrasing.text_models.causal import encode_prompt, load_gguf
+from paraqd.paraphrasing.text_models.loading import CARD, read_card
+from paraqd.paraphrasing.text_models.styles import FAITHFUL, styled
+from paraqd.tables.table import open_table
 
 PROMPT = "Question: {text}\nParaphrase:\n"
 CHECKPOINTS = "checkpoints"

@@ -29,7 +29,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paraqd import Scorer
-from paraqd.data.datasets import load_pairs
 from paraqd.progress import silent
 from paraqd.runs.engines import Engine, Result, in_this_process
 from paraqd.runs.locations import Location
@@ -39,6 +38,7 @@ from paraqd.runs.pieces import MOST_ROWS, Piece, rows_of_a_part
 from paraqd.runs.score import Model, score_file
 from paraqd.runs.store import Store
 from paraqd.runs.survey import Inputs, survey
+from paraqd.tables.datasets import load_pairs
 from paraqd.version import __version__
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "scale.md"

@@ -19,15 +19,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from paraqd import Scorer
-from paraqd.data.datasets import DatasetError, load_pairs
-from paraqd.data.pairs import Pair
 from paraqd.evaluation.intervals import Estimate
 from paraqd.evaluation.report import Scored, build_report
-from paraqd.generators.encoder import DEFAULT_ENCODER, load_encoder
+from paraqd.lab.training.judge_corpus import choosing_half
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.fused import FusedMethod
 from paraqd.scoring.judge.installed import installed_judge
-from paraqd.training.judge_corpus import choosing_half
+from paraqd.scoring.torch_encoder import DEFAULT_ENCODER, load_encoder
+from paraqd.tables.datasets import DatasetError, load_pairs
+from paraqd.tables.pairs import Pair
 
 SETS = {
     "aquarat": "AquaRAT",

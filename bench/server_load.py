@@ -34,6 +34,7 @@ from speedlib.pairs import TextPair, shipped_pairs, with_other_numbers
 
 import paraqd
 from paraqd import Scorer
+from paraqd.scoring.pair_errors import all_scored
 from paraqd.server.client_messages import read_verdicts
 
 ROOT = Path(__file__).parents[1]
@@ -177,7 +178,7 @@ async def open_load(server: Server, source: Iterator[TextPair], rate: float, sec
 def wrong_answers(scorer: Scorer, load: Load) -> tuple[int, int]:
     """Return the number of answered pairs, and of those with another verdict than `score_pairs` gives."""
     pairs = [pair for some, _ in load.answered for pair in some]
-    found = [verdict for some, response in load.answered for verdict in read_verdicts(response, len(some))]
+    found = all_scored([each for some, response in load.answered for each in read_verdicts(response, len(some))])
     expected = scorer.score_pairs(pairs)
     return len(pairs), sum(one.to_dict() != other.to_dict() for one, other in zip(found, expected, strict=True))
 

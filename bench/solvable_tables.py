@@ -2,7 +2,7 @@
 
     python bench/solvable_tables.py WORK [--model FOLDER] [--measured FILE] [--data-dir DATA]
 
-The validation texts are made in the folder ``WORK``, unless ``paraqd train --recipe solvable --work WORK`` has made
+The validation texts are made in the folder ``WORK``, unless ``paraqd lab train --recipe solvable --work WORK`` has made
 them. Without ``--model``, the small model and the large one are measured. ``--measured`` adds the answers of a model
 that was trained without the held-out families; training writes them to ``measured.npz`` in the work folder (the large
 model to ``solvable-large/measured.npz``).
@@ -27,14 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraqd import SolvableChecker, read
-from paraqd.data.question_texts import FAMILIES, KINDS, QuestionText, read_texts, written_questions
 from paraqd.evaluation.metrics import evaluate
-from paraqd.operators import Resources, derive_rng, get
-from paraqd.operators.sentences.decoration import listed_phrases
+from paraqd.lab.corpora.question_texts import FAMILIES, KINDS, QuestionText, read_texts, written_questions
+from paraqd.lab.operators import Resources, derive_rng, get
+from paraqd.lab.operators.sentences.decoration import listed_phrases
+from paraqd.lab.training.recipes import load_recipe
+from paraqd.lab.training.recipes.solvable import SolvableRecipe
+from paraqd.lab.training.solvable_corpus import make_question_texts
 from paraqd.scoring.solvable import SIZES
-from paraqd.training.recipes import load_recipe
-from paraqd.training.recipes.solvable import SolvableRecipe
-from paraqd.training.solvable_corpus import make_question_texts
 
 MEASURED, FORM = "without the two families", "form only"
 _MEETS_ALL = 2.5  # the baseline accepts a text if all three conditions hold

@@ -28,9 +28,9 @@ from speedlib.figures import medians_by_asked, moved
 from speedlib.pairs import Material, gather, made_pairs, write_pairs
 from speedlib.report import write_report
 
-from paraqd.generators.encoder import EncoderUnavailableError, encoder_folder
 from paraqd.judge_package import JUDGE
 from paraqd.scoring.judge.installed import installed_judge
+from paraqd.scoring.torch_encoder import EncoderUnavailableError, encoder_folder
 
 REFERENCE = "st-torch"
 TITLES = {

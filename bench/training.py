@@ -1,4 +1,4 @@
-"""Compare the training speed of paraqd, a plain loop and sentence-transformers' ``fit``, in triplets per second.
+"""Compare the training speed of paraqd and sentence-transformers' ``fit``, in triplets per second.
 
     python bench/training.py pairs.jsonl.gz validation_pairs.jsonl.gz --questions 2000 --epochs 2
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,17 +22,17 @@ from sentence_transformers import InputExample
 from sentence_transformers.sentence_transformer import losses
 from torch.utils.data import DataLoader
 
-from paraqd.data.triplets import TripletSet, read_triplets, subset
-from paraqd.training.batches import BatchPlan, TokenStore, collate, plan_batches, tokenize
-from paraqd.training.encoders import embedder, load_trainable
-from paraqd.training.losses import make_loss
-from paraqd.training.settings import TrainSettings
-from paraqd.training.trainer import run_trainer
-from paraqd.training.validation import validate
+from paraqd.lab.corpora.triplets import TripletSet, read_triplets, subset
+from paraqd.lab.training.batches import plan_batches, tokenize
+from paraqd.lab.training.encoders import embedder, load_trainable
+from paraqd.lab.training.settings import Batches, TrainSettings
+from paraqd.lab.training.trainer import run_trainer
+from paraqd.lab.training.validation import validate
 
 
-def planned(model: Any, triplets: TripletSet, settings: TrainSettings) -> tuple[TokenStore, BatchPlan]:
-    """Tokenise the texts and plan the batches in the same way as paraqd."""
+def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> float:
+    """Train with paraqd, and return the time in seconds."""
+    start = time.perf_counter()
     tokens = tokenize(triplets.texts, model.tokenizer, max_length=model.max_seq_length)
     plan = plan_batches(
         triplets,
@@ -42,38 +41,9 @@ def planned(model: Any, triplets: TripletSet, settings: TrainSettings) -> tuple[
         epochs=settings.epochs,
         seed=settings.seed,
         distinct_questions=False,
+        grouped=settings.batches == "grouped",
     )
-    return tokens, plan
-
-
-def timed_ours(model: Any, triplets: TripletSet, settings: TrainSettings) -> float:
-    """Train with paraqd, and return the time in seconds."""
-    start = time.perf_counter()
-    tokens, plan = planned(model, triplets, settings)
-    with tempfile.TemporaryDirectory() as folder:
-        run_trainer(model, triplets, tokens, plan, settings=settings, work_dir=Path(folder), checkpoint_seconds=1e9)
-    return time.perf_counter() - start
-
-
-def timed_loop(model: Any, triplets: TripletSet, settings: TrainSettings, device: str) -> float:
-    """Train on the same batches in a plain loop with an optimizer, and return the time in seconds."""
-    start = time.perf_counter()
-    tokens, plan = planned(model, triplets, settings)
-    loss = make_loss(model, settings)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
-    model.train()
-    torch.backends.cuda.enable_cudnn_sdp(False)  # as in paraqd
-    for indices in plan:
-        batch = {key: value.to(device) for key, value in collate(indices, triplets, tokens).items()}
-        features = {"input_ids": batch["text_input_ids"], "attention_mask": batch["text_attention_mask"]}
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-            value = loss([features], batch["label"])
-        value.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-    if device == "cuda":
-        torch.cuda.synchronize()
+    run_trainer(model, triplets, tokens, plan, settings=settings)
     model.eval()
     return time.perf_counter() - start
 
@@ -102,13 +72,14 @@ def timed_fit(model: Any, triplets: TripletSet, settings: TrainSettings, *, mixe
     return time.perf_counter() - start
 
 
-def runs(options: argparse.Namespace) -> Iterator[tuple[str, int, float]]:
-    """Yield the method, batch size and learning rate of each run."""
+def runs(options: argparse.Namespace) -> Iterator[tuple[str, int, float, Batches]]:
+    """Yield the method, batch size, learning rate and kind of batches of each run."""
     for who in options.also:
-        yield who, 16, 2e-5
+        yield who, 16, 2e-5, "shuffled"
     for item in options.ours:
-        size, _, rate = item.partition("@")
-        yield "paraqd", int(size), float(rate or 2e-5)
+        size, _, rest = item.partition("@")
+        rate, _, kind = rest.partition(" ")
+        yield "paraqd", int(size), float(rate or 2e-5), "grouped" if kind == "grouped" else "shuffled"
 
 
 def main() -> None:
@@ -119,9 +90,9 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=2000)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--encoder", default="all-MiniLM-L6-v2")
-    parser.add_argument("--also", nargs="*", default=["fit", "fit-amp", "loop"])
+    parser.add_argument("--also", nargs="*", default=["fit", "fit-amp"])
     parser.add_argument(
-        "--ours", nargs="*", default=["16@2e-5", "96@5e-5", "192@7e-5"], help="batch sizes and learning rates"
+        "--ours", nargs="*", default=["16@2e-5", "16@2e-5 grouped", "192@7e-5 grouped"], help="batches and rates"
     )
     parser.add_argument("--out")
     options = parser.parse_args()
@@ -131,15 +102,13 @@ def main() -> None:
     validation = read_triplets(options.validation)
     print(f"{len(triplets):,} triplets of {triplets.n_questions:,} questions, {options.epochs} epochs, {device}")
     warm = load_trainable(options.encoder, device=device)
-    timed_loop(warm, subset(triplets, 0.05, 1), TrainSettings(epochs=1), device)  # a warm-up
+    timed_ours(warm, subset(triplets, 0.05, 1), TrainSettings(epochs=1))  # a warm-up
     rows = []
-    for who, size, rate in runs(options):
-        settings = TrainSettings(batch_size=size, learning_rate=rate, epochs=options.epochs)
+    for who, size, rate, batches in runs(options):
+        settings = TrainSettings(batch_size=size, learning_rate=rate, epochs=options.epochs, batches=batches)
         model = load_trainable(options.encoder, device=device)
         if who == "paraqd":
             seconds = timed_ours(model, triplets, settings)
-        elif who == "loop":
-            seconds = timed_loop(model, triplets, settings, device)
         else:
             seconds = timed_fit(model, triplets, settings, mixed=who == "fit-amp")
         found = validate(embedder(model), validation)
@@ -147,6 +116,7 @@ def main() -> None:
             "who": who,
             "batch_size": size,
             "learning_rate": rate,
+            "batches": batches,
             "seconds": round(seconds, 2),
             "triplets_per_second": round(len(triplets) * options.epochs / seconds),
             "validation_accuracy": round(found.accuracy, 4),

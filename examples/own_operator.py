@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 
 from paraqd import read
-from paraqd.operators import Operator, Resources, derive_rng
+from paraqd.lab.operators import Operator, Resources, derive_rng
 from paraqd.reading import Problem
 
 OPENINGS = ("Please read carefully.", "Here is a problem for you.")

@@ -17,9 +17,10 @@ sys.path.append(str(Path(__file__).parent))  # the tests import language_judge a
 import browser as browsers
 import language_judge
 
+import paraqd.scoring.fused
 from paraqd.cli.main import run
 from paraqd.judge_package import JUDGE, SOLVABLE
-from paraqd.operators import apply, registry
+from paraqd.lab.operators import apply, registry
 
 # A test does not fail because the machine is busy.
 settings.register_profile("paraqd", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -49,6 +50,20 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(params=["first"])
+def faulty_rule(request, monkeypatch):
+    """Make the first or the last step of the comparison fail for texts with the word *faulty*."""
+    steps = {"first": (paraqd.scoring.fused, "prepare_pair"), "last": (paraqd.scoring.fused.FusedMethod, "_conclude")}
+    real = getattr(*steps[request.param])
+
+    def failing(*arguments, **options):
+        if "faulty" in str(arguments):
+            raise ZeroDivisionError("a \x1b[31mrule\nfailed")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(*steps[request.param], failing)
 
 
 def pytest_collection_modifyitems(items):
@@ -112,7 +127,7 @@ def site(tmp_path, monkeypatch):
     found = [entry for package in (JUDGE, SOLVABLE) for entry in entry_points(group=package.group)]
     elsewhere = {str(entry.dist.locate_file("")) for entry in found}
     monkeypatch.setattr(
-        "paraqd.scoring.judge.installed.entry_points",
+        "paraqd.plugins.entry_points",
         lambda group: [e for e in entry_points(group=group) if str(e.dist.locate_file("")) not in elsewhere],
     )
     monkeypatch.delenv("PARAQD_JUDGE", raising=False)
@@ -128,3 +143,11 @@ def site(tmp_path, monkeypatch):
 def installed(site, language_judge_folder):
     """Install the tiny language-model judge for one test, and return its model folder."""
     return language_judge.install_judge(site, language_judge_folder)
+
+
+@pytest.fixture(scope="session")
+def parser():
+    """The spaCy pipeline that rules and operators get as the resource ``parser``; slow to load."""
+    from paraqd.reading.entities import load_spacy
+
+    return load_spacy()

@@ -72,7 +72,7 @@ def random_weights(words, seed=3):
 
 
 def shape_of_judge():
-    from paraqd.training.language_onnx import Shape
+    from paraqd.lab.training.language_onnx import Shape
 
     return Shape(HEADS, epsilon=1e-5)
 
@@ -103,7 +103,7 @@ def write_base(folder, tokens):
 
 def write_judge(folder, *, weights=None, tokenizer=None, facts=None):
     """Write the model folder of a judge."""
-    from paraqd.training.language_onnx import write_language_judge
+    from paraqd.lab.training.language_onnx import write_language_judge
 
     folder = Path(folder)
     folder.mkdir(parents=True)

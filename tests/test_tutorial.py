@@ -99,7 +99,7 @@ def test_the_page_shows_what_the_cells_print(tutorial):
             cell = body
         elif kind == "text":
             # what a training run reaches depends a little on the machine
-            trained = "paraqd train" in cell or "trial.csv" in cell
+            trained = "paraqd lab train" in cell or "trial.csv" in cell
             found = [words(line, trained) for line in printed[cell].splitlines()]
             for line in body.splitlines():
                 assert line == "…" or words(line, trained) in found, f"{line}\n{printed[cell]}"
@@ -175,7 +175,7 @@ def test_the_review_page_turns_new_paraphrases_into_a_reviewed_bank(tutorial, tm
 
 def test_trl_trains_with_the_reward(tutorial, tmp_path, monkeypatch):
     pytest.importorskip("trl")
-    from paraqd.generators.tiny import tiny_causal
+    from paraqd.lab.generators.tiny import tiny_causal
 
     work, _, names = tutorial
     monkeypatch.chdir(work)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metamorphiclib.edits import Edited, draw_from
-from paraqd.data.datasets import written_split
+from paraqd.tables.datasets import written_split
 
 PREFIXES = (
     "Read this carefully.",

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.writers import replacing
 from paraqd.evaluation.plots import PALETTE, drawing
+from paraqd.tables.writers import replacing
 
 STEPS, HELD_OUT, OUTPUTS, SETTINGS = "steps.csv", "held_out.csv", "outputs.jsonl", "run.json"
 SHARES = ("accepted", "copied", "guarded", "invalid")

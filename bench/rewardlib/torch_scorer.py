@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from paraqd.generators.runtime import quiet
+from paraqd.lab.training.exported_weights import named_weights
+from paraqd.lab.training.judge_model import make_judge
 from paraqd.model_folder import DEFAULT_MODEL, ONNX_FILE, read_model_folder
+from paraqd.model_runtime import quiet
 from paraqd.scoring.fused import FusedMethod
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.judge.pair_tokens import Row
 from paraqd.scoring.judge.session import batches_of, check_finite, feed
 from paraqd.scoring.scorer import Scorer
-from paraqd.training.exported_weights import named_weights
-from paraqd.training.judge_model import make_judge
 from rewardlib.onnx_arrays import read_arrays
 
 HEADS = 12  # of attention; the only number that the weights do not tell

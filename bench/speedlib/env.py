@@ -96,16 +96,16 @@ def rivals_python(folder: Path = RIVALS) -> Path:
 
 
 def export_ours(weights: Path, work: Path) -> str:
-    """Export the pretrained encoder with ``paraqd export``, and return the output folder."""
+    """Export the pretrained encoder with ``paraqd lab export``, and return the output folder."""
     source, out = work / "all-MiniLM-L6-v2", work / "ours"
     shutil.copytree(weights, source)
     facts = {"format": 1, "name": "all-MiniLM-L6-v2", "kind": "bi-encoder"}
     (source / "paraqd.json").write_text(json.dumps(facts), "utf-8")
     done = subprocess.run(
-        [*paraqd(), "export", str(source), "-o", str(out)], capture_output=True, text=True, check=False
+        [*paraqd(), "lab", "export", str(source), "-o", str(out)], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise JobError((done.stderr.strip().splitlines() or ["paraqd export failed"])[-1])
+        raise JobError((done.stderr.strip().splitlines() or ["paraqd lab export failed"])[-1])
     return str(out)
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from paraqd.data.datasets import DatasetError, load_pairs
+from paraqd.tables.datasets import DatasetError, load_pairs
 
 TextPair = tuple[str, str]
 

@@ -15,8 +15,6 @@ from paraqd.telemetry import switch_off
 from paraqd.version import __version__
 
 if TYPE_CHECKING:
-    from paraqd.data.formats import TableError
-    from paraqd.data.tables import Columns
     from paraqd.errors import ModelError, ParaqdError
     from paraqd.paraphrasing.files import paraphrase_file
     from paraqd.paraphrasing.paraphraser import Paraphrase, paraphrase
@@ -30,11 +28,14 @@ if TYPE_CHECKING:
     from paraqd.runs.score import Model, ScoreReport, score_file
     from paraqd.runs.solvable import SolvableReport, solvable_file
     from paraqd.scoring.decisions import Band, Decision
+    from paraqd.scoring.pair_errors import PairError, PairsError
     from paraqd.scoring.scorer import Scorer
     from paraqd.scoring.solvable import QuestionEvidence, QuestionFault, Solvability, SolvableChecker
     from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
     from paraqd.server.client import AsyncClient, Client
     from paraqd.server.client_messages import ClientError
+    from paraqd.tables.formats import TableError
+    from paraqd.tables.table import Columns
 
 switch_off()
 
@@ -45,15 +46,17 @@ _LATER = {
     "equal": "paraqd.reading",
     "read": "paraqd.reading",
     "Scorer": "paraqd.scoring.scorer",
-    "Columns": "paraqd.data.tables",
+    "Columns": "paraqd.tables.table",
     "Model": "paraqd.runs.score",
     "ModelError": "paraqd.errors",
+    "PairError": "paraqd.scoring.pair_errors",
+    "PairsError": "paraqd.scoring.pair_errors",
     "Paraphrase": "paraqd.paraphrasing.paraphraser",
     "ParaphraseReport": "paraqd.paraphrasing.report",
     "ParaqdError": "paraqd.errors",
     "RunInterrupted": "paraqd.runs.run",
     "ScoreReport": "paraqd.runs.score",
-    "TableError": "paraqd.data.formats",
+    "TableError": "paraqd.tables.formats",
     "calibrate_file": "paraqd.runs.calibrate",
     "decide_file": "paraqd.runs.decide",
     "evaluate_file": "paraqd.runs.evaluate",
@@ -99,6 +102,8 @@ __all__ = [
     "EvidenceKind",
     "Model",
     "ModelError",
+    "PairError",
+    "PairsError",
     "Paraphrase",
     "ParaphraseReport",
     "ParaqdError",

@@ -22,6 +22,7 @@ from paraqd.model_folder import (
 )
 from paraqd.version import __version__
 
+HOMEPAGE = "https://pypi.org/project/paraqd/"
 _LICENSE, _README = "LICENSE", "README.md"
 _WRITTEN = frozenset({"pyproject.toml", _README, _LICENSE, "src"})  # the names at the top of the distribution
 
@@ -38,7 +39,11 @@ readme = "README.md"
 requires-python = ">=3.11"
 license = "Apache-2.0"
 license-files = ["LICENSE"]
-dependencies = ["paraqd=={version}"]
+authors = [{{ name = "The paraqd contributors" }}]
+dependencies = ["paraqd>={version}"]
+
+[project.urls]
+Homepage = "{homepage}"
 
 [project.entry-points."{group}"]
 {kind} = "{module}:folder"
@@ -64,14 +69,14 @@ def folder() -> Path:
 _CARD = """\
 # {name}
 
-This package contains the {content} of [paraqd](https://pypi.org/project/paraqd/). {use}
+This package contains the {content} of [paraqd]({homepage}). {use}
 
 ```
 pip install {name}
 {example}
 ```
 
-It belongs to version {version} of paraqd{model}. It runs on the CPU.
+It needs paraqd {version} or newer{model}. It runs on the CPU.
 """
 
 
@@ -128,8 +133,8 @@ paraqd solvable questions.csv -o checked.csv --judge small    # does not use it"
 def write_judge_package(folder: str | Path, out: str | Path) -> Path:
     """Write a distribution that contains a large model, and return its folder.
 
-    ``pip install`` and ``python -m build`` accept the result. Its version is that of this package, and it requires the
-    same version of paraqd.
+    ``pip install`` and ``python -m build`` accept the result. Its version is that of the paraqd that writes it, and it
+    requires this version or a newer one. Whether a judge fits a later model is decided by the model's hash.
 
     Parameters
     ----------
@@ -151,7 +156,7 @@ def write_judge_package(folder: str | Path, out: str | Path) -> Path:
     """
     judge, target = read_model_folder(folder), Path(out)
     package = package_of(judge)
-    model = f" and to its model `{_model_of(judge)}`" if package is JUDGE else ""
+    model = f", with the model `{_model_of(judge)}`" if package is JUDGE else ""
     if missing := [name for name in (*judge.files, PACKED_FILE) if name not in judge.recorded_hashes]:
         raise ModelError(f"{judge.path / FACTS_FILE} has no sha256 for {missing[0]}: save the model again")
     judge.verified_hashes()
@@ -165,7 +170,7 @@ def write_judge_package(folder: str | Path, out: str | Path) -> Path:
     for name in (FACTS_FILE, *judge.files):
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(judge.path / name, place / name)
-    texts = {**asdict(package), "module": package.module, "version": __version__, "model": model}
+    texts = {**asdict(package), "module": package.module, "homepage": HOMEPAGE, "version": __version__, "model": model}
     (root / "__init__.py").write_text(_MODULE_TEXT.format(**texts), encoding="utf-8")
     card, license_file = judge.path / _README, judge.path / _LICENSE
     text = card.read_text("utf-8") if card.is_file() else _CARD.format(**texts)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,13 @@ _KINDS_OF_0_1_0 = (
 # the second pattern finds modules besides the transformer, such as 2_Dense
 WEIGHTS = ("*.safetensors", "[0-9]*_*/*.safetensors")
 _HASHED = (*WEIGHTS, ONNX_FILE, PACKED_FILE, TOKENIZER_FILE)
+# The most bytes of each file that are read. Models have far fewer; a protocol buffer such as a graph cannot have more.
+_MOST_BYTES = {
+    FACTS_FILE: 1 << 24,
+    TOKENIZER_FILE: 1 << 26,
+    ONNX_FILE.rpartition("/")[2]: 1 << 31,
+    PACKED_FILE.rpartition("/")[2]: 1 << 32,
+}
 _SHIPPED = Path(__file__).parent / "models"
 DEFAULT_MODEL = _SHIPPED / "default"
 
@@ -108,14 +116,15 @@ class ModelFolder:
             path = self.path / name
             if not path.is_file():
                 raise ModelError(
-                    f"{self.path} has no {name}: run paraqd export on a folder that you trained, or install the model "
-                    "again"
+                    f"{self.path} has no {name}: run paraqd lab export on a folder that you trained, or install the "
+                    "model again"
                 )
-            digest = sha256_of(path)
+            with _reading(path):
+                digest = sha256_of(path)
             if recorded.get(name, digest) != digest:
                 raise ModelError(
                     f"{path} has changed since the model was written (its sha256 differs from the "
-                    f"one in {FACTS_FILE}): install the model again, or run paraqd export"
+                    f"one in {FACTS_FILE}): install the model again, or run paraqd lab export"
                 )
             found[name] = digest
         return found
@@ -169,13 +178,15 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
         else:
             problem = "is a file, not a model folder" if folder.exists() else "does not exist"
         raise ModelError(
-            f"{folder} {problem}; pass default, or a folder that paraqd export or paraqd train --recipe default created"
+            f"{folder} {problem}; pass default, or a folder that paraqd lab export or paraqd lab train --recipe "
+            "default created"
         )
     try:
-        facts = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
+        with _reading(path):
+            facts = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
     except RecursionError:
         raise ModelError(f"{path} cannot be read (nested too deeply): install or train the model again") from None
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise ModelError(f"{path} cannot be read ({error}): install or train the model again") from None
     if not isinstance(facts, dict):
         raise ModelError(f"{path} cannot be read (it is not a JSON object): install or train the model again")
@@ -184,7 +195,13 @@ def read_model_folder(name_or_folder: str | Path) -> ModelFolder:
             f"{folder} has format {facts.get('format')}, but this version of paraqd reads format {FORMAT}: install "
             "the version that wrote it, or train the model again"
         )
-    return ModelFolder(folder, facts)
+    model = ModelFolder(folder, facts)
+    if not model.name.isprintable() or "|" in model.name:  # it would disturb the signature
+        raise ModelError(
+            f"{path}: the model's name is {model.name!r}; install or train the model again, with a name of printable "
+            "characters other than |"
+        )
+    return model
 
 
 def write_facts(folder: str | Path, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,13 +231,25 @@ def read_verified(path: Path, sha256: str | None) -> bytes:
         If the file cannot be read or its sha256 differs.
 
     """
-    try:
+    with _reading(path):
         content = path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{path} cannot be loaded: {error.strerror}; install or train the model again") from None
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
         raise ModelError(f"{path} has changed since the model was loaded: load the model again")
     return content
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Raise `ModelError` if a file has far more bytes than any model's, or if it cannot be read inside the context."""
+    try:
+        size, most = path.stat().st_size, _MOST_BYTES[path.name]
+        if size > most:
+            raise ModelError(
+                f"{path} has {size:,} bytes, and no model has more than {most:,} there: install or train it again"
+            )
+        yield
+    except OSError as error:
+        raise ModelError(f"{path} cannot be loaded: {error.strerror}; install or train the model again") from None
 
 
 def _refuse_constant(name: str) -> float:

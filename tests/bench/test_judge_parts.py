@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import judge_parts
 
-from paraqd.data.faulty_pairs import FaultyPair, write_faults
-from paraqd.data.writers import replace_json
-from paraqd.training.pair_files import MANIFEST, pair_settings, synthetic_digest
-from paraqd.training.recipes import load_judge_recipe
+from paraqd.lab.corpora.faulty_pairs import FaultyPair, write_faults
+from paraqd.lab.training.pair_files import MANIFEST, pair_settings, synthetic_digest
+from paraqd.lab.training.recipes import load_judge_recipe
+from paraqd.tables.writers import replace_json
 
 
 def pairs(prefix, source=""):

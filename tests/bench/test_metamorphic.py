@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import paraqd
-from paraqd.data.datasets import written_split
+from paraqd.tables.datasets import written_split
 
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
@@ -321,7 +321,7 @@ class TestEdits:
         tree = ast.parse(path.read_text("utf-8"))
         names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         names |= {each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names}
-        assert {name for name in names if name and name.startswith("paraqd")} <= {"paraqd.data.datasets"}
+        assert {name for name in names if name and name.startswith("paraqd")} <= {"paraqd.tables.datasets"}
 
 
 def written_rows(count):

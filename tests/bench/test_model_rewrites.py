@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import model_rewrites
 
-from paraqd.data.synthetic import KINDS
+from paraqd.lab.corpora.synthetic import KINDS
 
 
 def test_the_figures():

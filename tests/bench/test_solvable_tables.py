@@ -12,11 +12,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import solvable_tables
 
-from paraqd.data.question_texts import FAMILIES, QuestionText, write_texts
+from paraqd.lab.corpora.question_texts import FAMILIES, QuestionText, write_texts
+from paraqd.lab.training.pair_files import check_manifest
+from paraqd.lab.training.recipes import load_recipe
+from paraqd.lab.training.solvable_corpus import set_files, text_settings
 from paraqd.model_folder import find_model_folder
-from paraqd.training.pair_files import check_manifest
-from paraqd.training.recipes import load_recipe
-from paraqd.training.solvable_corpus import set_files, text_settings
 
 
 @pytest.mark.parametrize(

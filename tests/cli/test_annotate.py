@@ -1,4 +1,4 @@
-"""``paraqd annotate``: driven by lines and at a real terminal, killed and gone on with, merged and counted."""
+"""``paraqd lab annotate``: driven by lines and at a real terminal, killed and gone on with, merged and counted."""
 
 import io
 import json
@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import paraqd
-from paraqd.annotation.journals import Session, open_journal, read_journal
-from paraqd.annotation.pairs_to_label import read_pairs_to_label
-from paraqd.cli.annotate_screen import Pace, progress
 from paraqd.cli.main import run
+from paraqd.lab.annotation.journals import Session, open_journal, read_journal
+from paraqd.lab.annotation.pairs_to_label import read_pairs_to_label
+from paraqd.lab.cli.annotate_screen import Pace, progress
 
 HEADER = "id,question,paraphrase,label,operator,paper_id,intended"
 
@@ -73,7 +73,9 @@ def labelled_as_intended(name, wrong=()):
 
 
 def test_labels_notes_and_a_summary(here, typed):
-    code, out, err = typed([*"v 1 i 0 s n?".split(), "n a remark", "v"], "annotate", "pairs.csv", "--annotator", "ann")
+    code, out, err = typed(
+        [*"v 1 i 0 s n?".split(), "n a remark", "v"], "lab", "annotate", "pairs.csv", "--annotator", "ann"
+    )
     assert code == 0
     assert out == "ann: 5 of 6 labelled (3 valid, 2 invalid), 1 skipped; saved in pairs.ann.jsonl\n"
     assert "unknown key 'n?'" in err
@@ -84,7 +86,7 @@ def test_labels_notes_and_a_summary(here, typed):
 
 
 def test_what_is_shown_is_blind_and_marks_what_differs(here, typed):
-    _, _, err = typed(["?", "q"], "annotate", "pairs.csv", "--annotator", "ann")
+    _, _, err = typed(["?", "q"], "lab", "annotate", "pairs.csv", "--annotator", "ann")
     assert "0 of 6 labelled" in err
     assert re.search(r"Tom \[-has-\] \d apples|Tom has \[-\d", err), err
     assert "same equations" in err
@@ -94,31 +96,31 @@ def test_what_is_shown_is_blind_and_marks_what_differs(here, typed):
 
 def test_a_text_cannot_command_the_terminal(here, typed):
     Path("pairs.jsonl").write_text(json.dumps({"question": "a\x1b[2Jb", "paraphrase": "a\x07 [red]b[/red]"}))
-    _, _, err = typed(["q"], "annotate", "pairs.jsonl", "--annotator", "ann")
+    _, _, err = typed(["q"], "lab", "annotate", "pairs.jsonl", "--annotator", "ann")
     assert "\x1b" not in err and "\x07" not in err
     assert "[red]b[/red]" in err.replace("{+", "").replace("+}", "")
 
 
 def test_quitting_and_going_on_gives_the_same_journal(here, typed):
     keys = ["v", "i", "v", "n hm", "i", "v", "i"]
-    typed(keys, "annotate", "pairs.csv", "--annotator", "ann", "-o", "whole.jsonl")
+    typed(keys, "lab", "annotate", "pairs.csv", "--annotator", "ann", "-o", "whole.jsonl")
     for piece in ([*keys[:2], "q"], keys[2:4], keys[4:]):
-        assert typed(piece, "annotate", "pairs.csv", "--annotator", "ann")[0] == 0
+        assert typed(piece, "lab", "annotate", "pairs.csv", "--annotator", "ann")[0] == 0
     assert Path("pairs.ann.jsonl").read_bytes() == Path("whole.jsonl").read_bytes()
 
 
 def test_undo_also_at_the_end_and_in_the_next_session(here, typed):
-    typed("vvvvvv", "annotate", "pairs.csv", "--annotator", "ann")
-    code, out, err = typed("uuii", "annotate", "pairs.csv", "--annotator", "ann")
+    typed("vvvvvv", "lab", "annotate", "pairs.csv", "--annotator", "ann")
+    code, out, err = typed("uuii", "lab", "annotate", "pairs.csv", "--annotator", "ann")
     assert (code, "4 valid, 2 invalid" in out) == (0, True)
     assert "That was the last pair" in err
-    _, out, err = typed("uuuuuuuvq", "annotate", "pairs.csv", "--annotator", "ann")
+    _, out, err = typed("uuuuuuuvq", "lab", "annotate", "pairs.csv", "--annotator", "ann")
     assert "nothing to undo" in err
     assert out.startswith("ann: 1 of 6 labelled (1 valid, 0 invalid);")
 
 
 def test_as_json_and_quiet(here, typed):
-    _, out, _ = typed("vi", "annotate", "pairs.csv", "--annotator", "ann", "--json")
+    _, out, _ = typed("vi", "lab", "annotate", "pairs.csv", "--annotator", "ann", "--json")
     assert json.loads(out) == {
         "annotator": "ann",
         "journal": "pairs.ann.jsonl",
@@ -128,25 +130,25 @@ def test_as_json_and_quiet(here, typed):
         "invalid": 1,
         "skipped": 0,
     }
-    assert typed("v", "annotate", "pairs.csv", "--annotator", "ann", "--quiet")[:2] == (0, "")
+    assert typed("v", "lab", "annotate", "pairs.csv", "--annotator", "ann", "--quiet")[:2] == (0, "")
 
 
 def test_the_login_is_the_annotator_unless_one_is_named(here, typed, monkeypatch):
     monkeypatch.setenv("LOGNAME", "eve.x y")
-    typed("v", "annotate", "pairs.csv")
+    typed("v", "lab", "annotate", "pairs.csv")
     assert read_journal("pairs.eve_x_y.jsonl")[0].annotator == "eve_x_y"
 
 
 def test_options_may_come_before_the_pairs(here, typed):
-    assert typed("v", "annotate", "--annotator", "ann", "pairs.csv")[0] == 0
-    assert typed("v", "annotate", "label", "pairs.csv", "--annotator", "ann")[0] == 0
+    assert typed("v", "lab", "annotate", "--annotator", "ann", "pairs.csv")[0] == 0
+    assert typed("v", "lab", "annotate", "label", "pairs.csv", "--annotator", "ann")[0] == 0
     assert len(read_journal("pairs.ann.jsonl")[1].labels) == 2
 
 
 def test_help_has_examples(capsys):
     for command in ([], ["label"], ["merge"], ["export"], ["stats"]):
-        assert run(["annotate", *command, "--help"]) == 0
-        assert "Example: paraqd annotate" in capsys.readouterr().out
+        assert run(["lab", "annotate", *command, "--help"]) == 0
+        assert "Example: paraqd lab annotate" in capsys.readouterr().out
 
 
 def test_pace_and_time_left(here):
@@ -171,17 +173,17 @@ def test_pace_and_time_left(here):
 def test_merge_says_kappa_and_writes_one_file(here, typed):
     labelled_as_intended("ann")
     labelled_as_intended("bob", wrong=[3])
-    code, out, err = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv")
+    code, out, err = typed([], "lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv")
     assert code == 1  # one pair is in dispute
     assert "0.67 (substantial)" in out and "83.3%" in out
     assert err == (
         "1 pair in dispute (kept without a label): row 4; "
-        "to settle disputes, run paraqd annotate PAIRS with --resolve\n"
+        "to settle disputes, run paraqd lab annotate PAIRS with --resolve\n"
     )
     lines = Path("merged.csv").read_text().splitlines()
     assert lines[0] == f"{HEADER},annotators,agreed,annotator_notes"
     assert lines[3].endswith(",,ActivePassive,fa,1,ann=1; bob=0,false,")
-    command = ["annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv", "--overwrite"]
+    command = ["lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv", "--overwrite"]
     code, out, _ = typed([], *command, "--drop-open", "--json", "--disagreements", "open.csv")
     report = json.loads(out)
     assert (code, report["written"], report["open"], report["disagreed"]) == (0, 5, 1, 1)
@@ -195,29 +197,29 @@ def test_a_third_annotator_sees_only_the_disagreements_and_settles_them(here, ty
     labelled_as_intended("ann")
     labelled_as_intended("bob", wrong=[2, 3])
     resolve = ["--resolve", "ann.jsonl", "--resolve", "bob.jsonl"]
-    _, out, err = typed("vi", "annotate", "pairs.csv", "--annotator", "carl", *resolve)
+    _, out, err = typed("vi", "lab", "annotate", "pairs.csv", "--annotator", "carl", *resolve)
     assert "0 of 2 labelled" in err
     assert out.startswith("carl: 2 of 2 labelled (1 valid, 1 invalid)")
     sources = ["ann.jsonl", "bob.jsonl", "pairs.carl.jsonl"]
-    code, out, err = typed([], "annotate", "merge", "pairs.csv", *sources, "-o", "merged.csv", "--json")
+    code, out, err = typed([], "lab", "annotate", "merge", "pairs.csv", *sources, "-o", "merged.csv", "--json")
     report = json.loads(out)
     assert (code, err, report["open"], report["disagreed"]) == (0, "", 0, 2)
     assert [(found["first"], found["second"]) for found in report["agreement"]] == [("ann", "bob")]
 
 
 def test_nobody_labelled_some(here, typed):
-    typed("v", "annotate", "pairs.csv", "--annotator", "ann")
-    code, _, err = typed([], "annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "merged.csv")
+    typed("v", "lab", "annotate", "pairs.csv", "--annotator", "ann")
+    code, _, err = typed([], "lab", "annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "merged.csv")
     assert code == 1
     assert err.startswith("5 pairs not labelled by anyone (kept without a label): rows ")
 
 
 def test_one_annotator_agrees_with_nobody(here, typed):
     labelled_as_intended("ann")
-    code, out, _ = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "merged.csv")
+    code, out, _ = typed([], "lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "merged.csv")
     assert code == 0
     assert "one annotator only, so there is no agreement to measure" in out and "disagreed" not in out
-    _, out, _ = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "m.csv", "--json")
+    _, out, _ = typed([], "lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "m.csv", "--json")
     assert json.loads(out)["disagreed"] is None and json.loads(out)["agreement"] == []
 
 
@@ -226,7 +228,7 @@ def test_two_who_labelled_different_pairs(here, typed):
         pairs = read_pairs_to_label("pairs.csv")
         with open_journal(f"{name}.jsonl", pairs, annotator=name) as journal:
             journal.decide(pairs.pairs[row].key, 1)
-    code, out, _ = typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv")
+    code, out, _ = typed([], "lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.jsonl", "-o", "merged.csv")
     assert code == 1
     assert "pairs labelled by each annotator: ann 1, bob 1" in out
     assert "no pair was labelled by two annotators, so there is no agreement to measure" in out
@@ -234,23 +236,27 @@ def test_two_who_labelled_different_pairs(here, typed):
 
 def test_an_annotator_who_labelled_nothing(here, typed, fails):
     labelled_as_intended("ann")
-    typed([], "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
-    line = fails("annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv")
+    typed([], "lab", "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
+    line = fails("lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv")
     assert "bob labelled nothing: 0 of 6 pairs have a label in bob.csv" in line and "omit bob" in line
     assert not Path("merged.csv").exists()
-    typed("q", "annotate", "pairs.csv", "--annotator", "eve")
-    assert "eve labelled nothing: 0 of 6" in fails("annotate", "merge", "pairs.csv", "pairs.eve.jsonl", "-o", "m.csv")
-    line = fails("annotate", "pairs.csv", "--annotator", "carl", "--resolve", "ann.jsonl", "--resolve", "bob.csv")
+    typed("q", "lab", "annotate", "pairs.csv", "--annotator", "eve")
+    assert "eve labelled nothing: 0 of 6" in fails(
+        "lab", "annotate", "merge", "pairs.csv", "pairs.eve.jsonl", "-o", "m.csv"
+    )
+    line = fails(
+        "lab", "annotate", "pairs.csv", "--annotator", "carl", "--resolve", "ann.jsonl", "--resolve", "bob.csv"
+    )
     assert "bob labelled nothing" in line, "it is not that they do not disagree on any pair"
 
 
 def test_spreadsheets_go_out_and_come_back(here, typed):
     labelled_as_intended("ann")
-    code, _, err = typed([], "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
+    code, _, err = typed([], "lab", "annotate", "export", "pairs.csv", "--annotator", "bob", "-o", "bob.csv")
     assert (code, err) == (0, "6 pairs in bob.csv; write 1 (valid) or 0 (invalid) in the column label\n")
     text = Path("bob.csv").read_text(encoding="utf-8-sig")
     Path("bob.csv").write_text(text.replace("label", "Verdict").replace(",\n", ",1\n"), encoding="utf-8")
-    command = ["annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv", "--json"]
+    command = ["lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "bob.csv", "-o", "merged.csv", "--json"]
     assert "--label-column" in typed([], *command)[2]
     code, out, _ = typed([], *command, "--label-column", "Verdict")
     found = json.loads(out)["agreement"][0]
@@ -262,13 +268,13 @@ def test_spreadsheets_go_out_and_come_back(here, typed):
 
 def test_statistics_of_operators(here, typed):
     labelled_as_intended("ann", wrong=[1, 3, 6])
-    typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "merged.csv", "-q")
-    code, out, _ = typed([], "annotate", "stats", "merged.csv")
+    typed([], "lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "merged.csv", "-q")
+    code, out, _ = typed([], "lab", "annotate", "stats", "merged.csv")
     assert code == 0
     assert re.search(r"ActivePassive +fa +valid +3 +1 +2 +33.3%", out)
     assert "precision 0.33, recall 0.50, accuracy 0.50" in out
     assert "the paper's average over three data sets: precision 0.40, recall 0.59, accuracy 0.56" in out
-    _, out, _ = typed([], "annotate", "stats", "merged.csv", "merged.csv", "--json")
+    _, out, _ = typed([], "lab", "annotate", "stats", "merged.csv", "merged.csv", "--json")
     data = json.loads(out)
     assert data["average"]["precision"] == pytest.approx(1 / 3)
     assert data["files"]["merged.csv"]["matrix"] == [[2, 1], [2, 1]]
@@ -277,8 +283,8 @@ def test_statistics_of_operators(here, typed):
 def test_statistics_drawn(here, typed):
     pytest.importorskip("matplotlib")
     labelled_as_intended("ann", wrong=[1])
-    typed([], "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "merged.csv", "-q")
-    assert typed([], "annotate", "stats", "merged.csv", "--plot", "operators.png", "--json")[0] == 0
+    typed([], "lab", "annotate", "merge", "pairs.csv", "ann.jsonl", "-o", "merged.csv", "-q")
+    assert typed([], "lab", "annotate", "stats", "merged.csv", "--plot", "operators.png", "--json")[0] == 0
     assert Path("operators.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -286,33 +292,33 @@ def test_statistics_drawn(here, typed):
 
 
 def test_pairs_that_cannot_be_annotated(here, fails):
-    assert "there is no file none.csv" in fails("annotate", "none.csv")
-    assert "PAIRS must be a file" in fails("annotate", "-")
+    assert "there is no file none.csv" in fails("lab", "annotate", "none.csv")
+    assert "PAIRS must be a file" in fails("lab", "annotate", "-")
     Path("empty.csv").write_text("question,paraphrase\n")
-    assert "empty.csv has no rows" in fails("annotate", "empty.csv")
+    assert "empty.csv has no rows" in fails("lab", "annotate", "empty.csv")
     Path("other.csv").write_text("question,augmented\na,b\n")
-    assert "did you mean --paraphrase-column augmented?" in fails("annotate", "other.csv")
+    assert "did you mean --paraphrase-column augmented?" in fails("lab", "annotate", "other.csv")
     Path("twice.csv").write_text("question,paraphrase\na,b\na,b\n")
-    assert "rows 2 and 3 are the same pair" in fails("annotate", "twice.csv")
-    assert "--annotator" in fails("annotate", "pairs.csv", "--annotator", "a/b")
-    assert "is not a journal" in fails("annotate", "pairs.csv", "-o", "pairs.csv")
-    assert "Missing argument" in fails("annotate", "merge", "pairs.csv", "-o", "x.csv")
+    assert "rows 2 and 3 are the same pair" in fails("lab", "annotate", "twice.csv")
+    assert "--annotator" in fails("lab", "annotate", "pairs.csv", "--annotator", "a/b")
+    assert "is not a journal" in fails("lab", "annotate", "pairs.csv", "-o", "pairs.csv")
+    assert "Missing argument" in fails("lab", "annotate", "merge", "pairs.csv", "-o", "x.csv")
 
 
 def test_a_pairs_file_that_changed(here, typed, fails):
-    typed("v", "annotate", "pairs.csv", "--annotator", "ann")
+    typed("v", "lab", "annotate", "pairs.csv", "--annotator", "ann")
     Path("pairs.csv").write_text(Path("pairs.csv").read_text().replace("2 apples", "9 apples"))
     assert "pairs in pairs.csv have changed since pairs.ann.jsonl" in fails(
-        "annotate", "pairs.csv", "--annotator", "ann"
+        "lab", "annotate", "pairs.csv", "--annotator", "ann"
     )
-    assert "have changed since" in fails("annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "m.csv")
+    assert "have changed since" in fails("lab", "annotate", "merge", "pairs.csv", "pairs.ann.jsonl", "-o", "m.csv")
 
 
 def test_annotators_that_cannot_be_merged(here, fails):
     labelled_as_intended("ann")
     labelled_as_intended("bob")
     Path("copy.jsonl").write_bytes(Path("ann.jsonl").read_bytes())
-    merge = ["annotate", "merge", "pairs.csv"]
+    merge = ["lab", "annotate", "merge", "pairs.csv"]
     assert "ann appears twice" in fails(*merge, "ann.jsonl", "copy.jsonl", "-o", "m.csv")
     Path("bad.csv").write_text("question,paraphrase,label\nTom has 2 apples. How many?,Tom has apples. How many?,3\n")
     assert "the label of row 2 is '3'" in fails(*merge, "ann.jsonl", "bad.csv", "-o", "m.csv")
@@ -321,17 +327,17 @@ def test_annotators_that_cannot_be_merged(here, fails):
     Path("m.csv").write_text("precious")
     assert "pass --overwrite" in fails(*merge, "ann.jsonl", "bob.jsonl", "-o", "m.csv")
     assert "agree on every pair that they labelled" in fails(
-        "annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl"
+        "lab", "annotate", "pairs.csv", "--resolve", "ann.jsonl", "--resolve", "bob.jsonl"
     )
     assert Path("m.csv").read_text() == "precious"
 
 
 def test_files_without_statistics(here, fails):
-    assert "none of the 6 rows has an annotated label" in fails("annotate", "stats", "pairs.csv")
+    assert "none of the 6 rows has an annotated label" in fails("lab", "annotate", "stats", "pairs.csv")
     Path("plain.csv").write_text("question,paraphrase,label\na,b,1\n")
-    assert "plain.csv has no column 'operator'" in fails("annotate", "stats", "plain.csv")
+    assert "plain.csv has no column 'operator'" in fails("lab", "annotate", "stats", "plain.csv")
     Path("bad.csv").write_text("operator,intended,label\nA,1,1\nA,1,yes\n")
-    assert "bad.csv: row 3 has the label 'yes'; it must be 0 or 1" in fails("annotate", "stats", "bad.csv")
+    assert "bad.csv: row 3 has the label 'yes'; it must be 0 or 1" in fails("lab", "annotate", "stats", "bad.csv")
 
 
 # --- at a terminal
@@ -345,7 +351,7 @@ class Terminal:
 
         self.master, slave = pty.openpty()
         environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]), TERM="xterm", COLUMNS="100")
-        command = [sys.executable, "-m", "paraqd.cli.main", "annotate", *arguments]
+        command = [sys.executable, "-m", "paraqd.cli.main", "lab", "annotate", *arguments]
         self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment)
         os.close(slave)
         self.seen = ""
@@ -410,7 +416,7 @@ def test_single_keys_at_a_terminal(terminal):
 
 def test_kill_9_in_the_middle_and_going_on_end_with_the_same_file(terminal, typed):
     keys = "viviuvi"  # six pairs, one of them undone and decided again
-    typed(keys, "annotate", "pairs.csv", "--annotator", "ann", "-o", "whole.jsonl")
+    typed(keys, "lab", "annotate", "pairs.csv", "--annotator", "ann", "-o", "whole.jsonl")
     screen = terminal("pairs.csv", "--annotator", "ann")
     screen.wait_for("0 of 6 labelled")
     screen.press(keys[:4])
@@ -427,7 +433,7 @@ def test_kill_9_in_the_middle_and_going_on_end_with_the_same_file(terminal, type
     screen.press("q")
     screen.wait_for("6 of 6 labelled")
     assert screen.end() == 0
-    typed("v", "annotate", "pairs.csv", "--annotator", "ann", "-o", "whole.jsonl")
+    typed("v", "lab", "annotate", "pairs.csv", "--annotator", "ann", "-o", "whole.jsonl")
     assert Path("pairs.ann.jsonl").read_bytes() == Path("whole.jsonl").read_bytes()
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
-from paraqd.data.awp_variants import EVIDENCE_KINDS
-from paraqd.data.tables import open_table, open_writer
+from paraqd.lab.corpora.awp_variants import EVIDENCE_KINDS
+from paraqd.tables.table import open_table, open_writer
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def here(without_data):
 @pytest.fixture
 def scored(here, monkeypatch):
     """Put scores into a copy of the benchmark: a model is no part of these tests."""
-    from paraqd.data import datasets
+    from paraqd.tables import datasets
 
     table = open_table(datasets.find("awp-variants"))
     # a careless scorer: it sees a lost question and a lost number, and takes all else for valid
@@ -33,19 +33,19 @@ def scored(here, monkeypatch):
 
 
 def test_list_and_path(here, capsys):
-    assert run(["data", "list"]) == 0
+    assert run(["lab", "data", "list"]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line[:1].strip()}
     assert lines["awp-variants"].split()[1:5] == ["pairs", "2,615", "bundled", "Apache-2.0"]
-    assert run(["data", "path", "awp-variants"]) == 0
+    assert run(["lab", "data", "path", "awp-variants"]) == 0
     captured = capsys.readouterr()
     assert captured.out.strip().endswith("awp_variants.jsonl.gz") and captured.err == ""
-    assert run(["data", "get", "awp-variants", "--json"]) == 0
+    assert run(["lab", "data", "get", "awp-variants", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["failed"] == {}
     assert not (here / "cache").exists(), "nothing was downloaded"
 
 
 def test_a_name_written_otherwise_is_corrected(here, fails):
-    assert "did you mean awp-variants?" in fails("data", "path", "awp_variants")
+    assert "did you mean awp-variants?" in fails("lab", "data", "path", "awp_variants")
 
 
 def test_evaluate_by_name_breaks_down_by_fault(scored, capsys):

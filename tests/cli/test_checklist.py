@@ -1,4 +1,4 @@
-"""``paraqd checklist`` shows what a scorer can do, and why it fails."""
+"""``paraqd lab checklist`` shows what a scorer can do, and why it fails."""
 
 import importlib.util
 import json
@@ -42,7 +42,7 @@ def write(name, *cases):
 
 
 def shown(capsys, *arguments, code=0):
-    assert run(["checklist", *arguments]) == code
+    assert run(["lab", "checklist", *arguments]) == code
     return capsys.readouterr()
 
 
@@ -126,8 +126,8 @@ def test_some_capabilities(here, capsys):
 
 def test_failing_cases_are_no_error_unless_asked_for(here, capsys):
     write("numbers", DROPPED, REWORDED, LOST)
-    assert run(["checklist", "--cases", "mine", "-q"]) == 0
-    assert run(["checklist", "--cases", "mine", "-q", "--at-least", "0.75"]) == 0
+    assert run(["lab", "checklist", "--cases", "mine", "-q"]) == 0
+    assert run(["lab", "checklist", "--cases", "mine", "-q", "--at-least", "0.75"]) == 0
     assert capsys.readouterr().err == ""
     captured = shown(capsys, "--cases", "mine", "-q", "--at-least", "0.8", code=1)
     assert captured.err == "3 of 4 verdicts are correct, which is below --at-least 0.8\n"
@@ -144,7 +144,7 @@ def test_failing_cases_are_no_error_unless_asked_for(here, capsys):
     ],
 )
 def test_which_scorer(here, scorer, arguments, loaded):
-    assert run(["checklist", "--cases", "mine", "-q", *arguments]) == 0
+    assert run(["lab", "checklist", "--cases", "mine", "-q", *arguments]) == 0
     assert scorer.asked == loaded
 
 
@@ -165,23 +165,23 @@ def test_the_cosine_of_the_pretrained_encoder(here, capsys):
 def test_the_cosine_without_its_extra(here, fails, monkeypatch):
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else real(name))
-    assert "pip install 'paraqd[generate]'" in fails("checklist", "--cases", "mine", "--scorer", "cosine")
+    assert "pip install 'paraqd[generate]'" in fails("lab", "checklist", "--cases", "mine", "--scorer", "cosine")
 
 
 def test_a_model_that_is_not_there(tmp_path, fails, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("numbers", LOST)
-    assert "runs/none" in fails("checklist", "--cases", "mine", "--scorer", "runs/none")
+    assert "runs/none" in fails("lab", "checklist", "--cases", "mine", "--scorer", "runs/none")
 
 
 def test_bad_input(here, fails):
-    assert "there is no folder none" in fails("checklist", "--cases", "none")
-    line = fails("checklist", "--cases", "mine", "--capability", "number")
+    assert "there is no folder none" in fails("lab", "checklist", "--cases", "none")
+    line = fails("lab", "checklist", "--cases", "mine", "--capability", "number")
     assert line == "error: mine has no capability 'number'; did you mean numbers? choose from names, numbers"
-    assert "'cosine'" in fails("checklist", "--cases", "mine", "--scorer", "x", "--mode", "cosine")
+    assert "'cosine'" in fails("lab", "checklist", "--cases", "mine", "--scorer", "x", "--mode", "cosine")
     assert "only to a model folder, not to --scorer cosine" in fails(
-        "checklist", "--scorer", "cosine", "--mode", "encoder"
+        "lab", "checklist", "--scorer", "cosine", "--mode", "encoder"
     )
-    assert "there are no cases" in fails("checklist", "--cases", "mine", "--capability", ",")
+    assert "there are no cases" in fails("lab", "checklist", "--cases", "mine", "--capability", ",")
     write("numbers", {**LOST, "label": 1})
-    assert "numbers.jsonl, line 1: a valid pair has no fault" in fails("checklist", "--cases", "mine")
+    assert "numbers.jsonl, line 1: a valid pair has no fault" in fails("lab", "checklist", "--cases", "mine")

@@ -27,13 +27,19 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_help_of_every_command_has_an_example(capsys):
-    app = program()
-    commands = [["--help"], *([command.name, "--help"] for command in app.registered_commands)]
+def every_command(app, names=()):
+    """Return the names and the record of a group and of all commands in it, also of groups in groups."""
+    found = [(names, app.info)]
+    found += [((*names, command.name), command) for command in app.registered_commands]
     for group in app.registered_groups:
-        commands.append([group.name, "--help"])
-        commands += [[group.name, command.name, "--help"] for command in group.typer_instance.registered_commands]
-    assert ["generator", "train", "--help"] in commands
+        inner = every_command(group.typer_instance, (*names, group.name))
+        found += [((*names, group.name), group), *inner[1:]]
+    return found
+
+
+def test_help_of_every_command_has_an_example(capsys):
+    commands = [[*names, "--help"] for names, _ in every_command(program())]
+    assert ["lab", "generator", "train", "--help"] in commands
     for command in commands:
         assert run(command) == 0
         assert "Example: paraqd" in capsys.readouterr().out, command
@@ -41,11 +47,7 @@ def test_help_of_every_command_has_an_example(capsys):
 
 def examples():
     """Return the example of every command, as shown in its help."""
-    app = program()
-    found = [command.epilog for command in app.registered_commands]
-    for group in app.registered_groups:
-        found += [group.epilog, *(command.epilog for command in group.typer_instance.registered_commands)]
-    return [example.removeprefix("Example: ") for example in found]
+    return [info.epilog.removeprefix("Example: ") for _, info in every_command(program())[1:]]
 
 
 @pytest.mark.parametrize("example", examples())
@@ -69,22 +71,24 @@ def test_version(capsys):
 
 def test_starting_imports_nothing_heavy(imports):
     heavy = {"numpy", "pyarrow", "spacy", "torch", "transformers"}
-    assert not heavy & imports("augment", "--help")[1]
+    assert not heavy & imports("lab", "augment", "--help")[1]
 
 
 def test_a_command_does_not_import_the_others(imports):
     out, modules = imports("explain", "--help")
     assert "paraqd explain" in out
-    assert not {"paraqd.cli.train", "paraqd.cli.annotate", "paraqd.cli.data"} & modules
+    assert not {"paraqd.lab.cli.train", "paraqd.lab.cli.annotate", "paraqd.lab.cli.data"} & modules
 
 
 def test_help_before_a_command_shows_all_commands(capsys):
     assert run(["--help", "explain"]) == 0
-    assert "pseudo-label" in capsys.readouterr().out
+    assert "paraphrase" in capsys.readouterr().out
 
 
 def test_augment_prints_a_report(here, capsys):
-    assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f3,f8", "--report", "report.html"]) == 0
+    assert (
+        run(["lab", "augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f3,f8", "--report", "report.html"]) == 0
+    )
     captured = capsys.readouterr()
     assert captured.err == ""
     assert "NumToWords" in captured.out and "100.0 %" in captured.out
@@ -94,11 +98,11 @@ def test_augment_prints_a_report(here, capsys):
 
 
 def test_augment_as_json_and_quiet(here, capsys):
-    assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2", "--json"]) == 0
+    assert run(["lab", "augment", "q.jsonl", "-o", "out.csv", "--operators", "f2", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["questions"], report["written"], report["complete"]) == (3, 3, True)
     assert report["operators"][0]["applied_percent"] == 100
-    assert run(["augment", "q.jsonl", "-o", "out.tsv", "--operators", "f2", "--quiet"]) == 0
+    assert run(["lab", "augment", "q.jsonl", "-o", "out.tsv", "--operators", "f2", "--quiet"]) == 0
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "")
 
@@ -106,7 +110,7 @@ def test_augment_as_json_and_quiet(here, capsys):
 def test_rows_without_a_question_are_named_and_the_exit_code_is_1(here, capsys):
     lines = [QUESTIONS[0], "", " ", QUESTIONS[1], 5]
     Path("q.jsonl").write_text("\n".join(json.dumps({"question": text}) for text in lines))
-    assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2", "--quiet"]) == 1
+    assert run(["lab", "augment", "q.jsonl", "-o", "out.csv", "--operators", "f2", "--quiet"]) == 1
     assert capsys.readouterr().err.splitlines() == [
         "skipped 2 rows without a usable question (blank question): rows 2–3",
         "skipped 1 row without a usable question (question is not text): row 5",
@@ -114,7 +118,7 @@ def test_rows_without_a_question_are_named_and_the_exit_code_is_1(here, capsys):
 
 
 def test_an_operator_that_is_left_out_is_named_once(here, capsys):
-    assert run(["augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f9", "--stand-ins", "-q"]) == 0
+    assert run(["lab", "augment", "q.jsonl", "-o", "out.csv", "--operators", "f2,f9", "--stand-ins", "-q"]) == 0
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 1 and errors[0].startswith(
         "skipped the operator LossyParaphrase: no stand-in model was passed"
@@ -127,7 +131,7 @@ def test_purity_shows_no_label_for_pairs_without_an_operator(here, capsys):
         {"question": QUESTIONS[0], "paraphrase": QUESTIONS[0].replace("5", "6"), "label": label} for label in (1, 0)
     ]
     Path("pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    assert run(["purity", "pairs.jsonl", "--examples", "0"]) == 0
+    assert run(["lab", "purity", "pairs.jsonl", "--examples", "0"]) == 0
     assert ["(no", "operator)", "2", "50.00%", "1", "0"] in [
         line.split() for line in capsys.readouterr().out.splitlines()
     ]
@@ -135,27 +139,27 @@ def test_purity_shows_no_label_for_pairs_without_an_operator(here, capsys):
 
 def test_augment_reads_standard_input(here, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path("q.jsonl").read_bytes())))
-    assert run(["augment", "-", "-o", "out.jsonl", "--operators", "f2", "-q"]) == 0
+    assert run(["lab", "augment", "-", "-o", "out.jsonl", "--operators", "f2", "-q"]) == 0
     rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
     assert [row["paraphrase"] for row in rows] == QUESTIONS
 
 
 def test_read(capsys, monkeypatch):
     text = "Alex drove 100 km at 20 kmph. How many hours did it take him?"
-    assert run(["read", text]) == 0
+    assert run(["lab", "read", text]) == 0
     out = capsys.readouterr().out
     assert "Quantities (2)" in out and "kilometre/hour" in out and "How many hours did it take him?" in out
-    assert run(["read", text, "--json"]) == 0
+    assert run(["lab", "read", text, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [quantity["value"] for quantity in data["quantities"]] == ["100", "20"]
     assert data["quantities"][0]["span"] == [11, 17]
     assert data["questions"][0]["text"] == "How many hours did it take him?"
-    assert run(["read", ""]) == 0
+    assert run(["lab", "read", ""]) == 0
 
 
 def test_read_from_standard_input(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("It costs ₹14.".encode())))
-    assert run(["read", "-", "--json"]) == 0
+    assert run(["lab", "read", "-", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["quantities"][0]["unit"] == "rupee"
 
 
@@ -170,10 +174,12 @@ def test_generator_train_smoke(here, capsys):
     with gzip.open("data/general_paraphrases.jsonl.gz", "wt", encoding="utf-8") as file:
         file.write("\n".join(json.dumps(row) for row in rows))
     assert (
-        run(["generator", "train", "f9", "--data", "data", "--out", "f9", "--scale", "smoke", "--device", "cpu"]) == 0
+        run(["lab", "generator", "train", "f9", "--data", "data", "--out", "f9", "--scale", "smoke", "--device", "cpu"])
+        == 0
     )
     assert "use it with --generator f9=f9" in capsys.readouterr().err
     command = [
+        "lab",
         "augment",
         "q.jsonl",
         "-o",

@@ -10,8 +10,8 @@ from itertools import chain
 
 import pytest
 
-from paraqd.data.datasets import load_pairs
 from paraqd.extras import EXTRAS
+from paraqd.tables.datasets import load_pairs
 
 PAIRS = "id,question,paraphrase\n1,Ann has 5 pens. How many?,How many are Ann's 5 pens?\n2,Ann has 5 pens. How many?,\n"
 CODE = """
@@ -44,7 +44,7 @@ def test_a_csv_is_scored(paraqd, tmp_path, out):
 
 
 def test_the_benchmark_is_evaluated(paraqd):
-    done = paraqd("data", "path", "awp-variants")
+    done = paraqd("lab", "data", "path", "awp-variants")
     assert done.returncode == 0 and done.stdout.strip().endswith("awp_variants.jsonl.gz")
     done = paraqd("evaluate", "awp-variants", "--model", "reading", "--json")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""``paraqd data`` lists, fetches, finds and builds; whatever is not here is one line that says what to do."""
+"""``paraqd lab data`` lists, fetches, finds and builds; whatever is not here is one line that says what to do."""
 
 import gzip
 import hashlib
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.data.datasets import DATASETS, DataFile
+from paraqd.tables.datasets import DATASETS, DataFile
 
 QUESTION = "Tom has 5 apples and buys 3 more. How many has he now?"
 PAIRS = f"question,augmented,final_label\n{QUESTION},Tom has 5 apples.,0\n{QUESTION},{QUESTION},1\n"
@@ -67,14 +67,14 @@ def corpora(folder):
 
 
 def test_help_has_an_example(capsys):
-    for command in (["data"], ["data", "list"], ["data", "get"], ["data", "path"], ["data", "build"]):
+    for command in (["lab", "data", *rest] for rest in ([], ["list"], ["get"], ["path"], ["build"])):
         assert run([*command, "--help"]) == 0
-        assert "Example: paraqd data" in capsys.readouterr().out, command
+        assert "Example: paraqd lab data" in capsys.readouterr().out, command
 
 
 def test_help_imports_nothing_heavy(imports):
     heavy = {"numpy", "pyarrow", "rapidfuzz", "torch", "urllib.request"}
-    assert not heavy & imports("data", "get", "--help")[1]
+    assert not heavy & imports("lab", "data", "get", "--help")[1]
 
 
 # --- list ---------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_list_shows_what_is_here(here, capsys):
     with gzip.open("data/questions.jsonl.gz", "wt") as file:
         file.write(json.dumps({"id": "aqua-00000", "question": QUESTION}))
     Path("data/sawp_test.csv").write_text(PAIRS)
-    assert run(["data", "list", "--data-dir", "data"]) == 0
+    assert run(["lab", "data", "list", "--data-dir", "data"]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line[:1].strip()}
     assert lines["questions"].split()[1:4] == ["questions", "1", "local"]
     assert lines["sawp"].split()[1:4] == ["pairs", "2", "changed"], "these are not the paper's pairs"
@@ -95,7 +95,7 @@ def test_list_shows_what_is_here(here, capsys):
 def test_list_fits_a_small_terminal(here, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     Path("data/sawp_test.csv").write_text(PAIRS)
-    assert run(["data", "list", "--data-dir", "data"]) == 0
+    assert run(["lab", "data", "list", "--data-dir", "data"]) == 0
     out = capsys.readouterr().out
     assert all(len(line.rstrip()) <= 80 for line in out.splitlines())
     assert "description" in out and "The paper's SAWP" in out, "what a set is matters more than its licence"
@@ -105,7 +105,7 @@ def test_list_fits_a_small_terminal(here, capsys, monkeypatch):
 
 
 def test_list_says_which_sets_are_a_users_own(here, capsys):
-    assert run(["data", "list"]) == 0
+    assert run(["lab", "data", "list"]) == 0
     assert (
         "em_math and em_math_train are not public; put your own files into the data folder" in capsys.readouterr().out
     )
@@ -114,14 +114,14 @@ def test_list_says_which_sets_are_a_users_own(here, capsys):
 def test_list_for_a_program(here, capsys, monkeypatch):
     monkeypatch.setenv("PARAQD_DATA_DIR", "data")
     Path("data/em_math_test.csv").write_text("question,paraphrase,label\nHow many?,x,maybe\n")
-    assert run(["data", "list", "--json"]) == 0
+    assert run(["lab", "data", "list", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert set(rows) == set(DATASETS)
     assert rows["pawp"]["where"] == "missing" and rows["pawp"]["rows"] is None
     assert rows["pawp"]["files"][0]["sha256"] == DATASETS["pawp"].files[0].sha256
     assert "reporting only" in rows["pawp"]["use"]
     assert "'label' is 'maybe'" in rows["em_math"]["flaw"], "a damaged set does not hide the others"
-    assert run(["data", "list"]) == 0
+    assert run(["lab", "data", "list"]) == 0
     assert "damaged" in capsys.readouterr().out
 
 
@@ -129,45 +129,45 @@ def test_list_for_a_program(here, capsys, monkeypatch):
 
 
 def test_get_then_path(here, served, capsys):
-    assert run(["data", "get", "pawp"]) == 0
+    assert run(["lab", "data", "get", "pawp"]) == 0
     captured = capsys.readouterr()
     where = here / "cache" / "data" / "pawp_test.csv"
     assert (captured.out.strip(), captured.err) == (str(where), "")
-    assert run(["data", "path", "pawp"]) == 0
+    assert run(["lab", "data", "path", "pawp"]) == 0
     assert capsys.readouterr().out.strip() == str(where)
     (here / "www" / "pawp.csv").unlink()
-    assert run(["data", "get", "pawp", "--json"]) == 0, "what is here is not fetched again"
+    assert run(["lab", "data", "get", "pawp", "--json"]) == 0, "what is here is not fetched again"
     assert json.loads(capsys.readouterr().out) == {"paths": {"pawp": str(where)}, "failed": {}}
-    assert run(["data", "get", "pawp", "--quiet"]) == 0
+    assert run(["lab", "data", "get", "pawp", "--quiet"]) == 0
     assert capsys.readouterr().out == ""
 
 
 def test_get_refuses_another_file(here, served, fails):
     (here / "www" / "pawp.csv").write_text("<html>moved</html>")
-    assert "is not the known file" in fails("data", "get", "pawp")
+    assert "is not the known file" in fails("lab", "data", "get", "pawp")
     assert list((here / "cache" / "data").iterdir()) == []
 
 
 def test_some_fetched_and_some_not_is_code_1(here, served, capsys):
-    assert run(["data", "get", "pawp", "em_math"]) == 1
+    assert run(["lab", "data", "get", "pawp", "em_math"]) == 1
     captured = capsys.readouterr()
     assert captured.out.strip().endswith("pawp_test.csv")
     assert captured.err.startswith("error: em_math was not found")
 
 
 def test_get_of_what_cannot_be_fetched(here, fails):
-    line = fails("data", "get", "em_math", "--data-dir", "data")
+    line = fails("lab", "data", "get", "em_math", "--data-dir", "data")
     assert "put it at data/em_math_test.csv" in line and "--paraphrase-column" in line
-    assert "its address is not known" in fails("data", "get", "aquarat_train_operators").lower()
-    assert "did you mean sawp?" in fails("data", "get", "swap")
-    assert "there is no folder nowhere" in fails("data", "get", "sawp", "--data-dir", "nowhere")
+    assert "its address is not known" in fails("lab", "data", "get", "aquarat_train_operators").lower()
+    assert "did you mean sawp?" in fails("lab", "data", "get", "swap")
+    assert "there is no folder nowhere" in fails("lab", "data", "get", "sawp", "--data-dir", "nowhere")
 
 
 def test_path_of_what_is_not_here(here, fails, capsys):
-    line = fails("data", "path", "sawp")
-    assert "paraqd data get sawp" in line and "SAWP_test.csv" in line and "PARAQD_DATA_DIR" in line
+    line = fails("lab", "data", "path", "sawp")
+    assert "paraqd lab data get sawp" in line and "SAWP_test.csv" in line and "PARAQD_DATA_DIR" in line
     Path("data/sawp_test.csv").write_text(PAIRS)
-    assert run(["data", "path", "sawp", "--data-dir", "data"]) == 0
+    assert run(["lab", "data", "path", "sawp", "--data-dir", "data"]) == 0
     captured = capsys.readouterr()
     assert captured.out.strip() == "data/sawp_test.csv" and "differs from the known file" in captured.err
 
@@ -177,7 +177,7 @@ def test_path_of_what_is_not_here(here, fails, capsys):
 
 def test_build_questions(here, capsys):
     corpora(Path("data"))
-    command = ["data", "build", "questions", "-o", "q.jsonl.gz", "--data-dir", "data"]
+    command = ["lab", "data", "build", "questions", "-o", "q.jsonl.gz", "--data-dir", "data"]
     assert run([*command, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["rows"] == 3 and [corpus["kept"] for corpus in report["corpora"]] == [1, 1, 1]
@@ -192,7 +192,7 @@ def test_build_questions(here, capsys):
 def test_build_of_one_corpus_from_a_file(here, capsys):
     corpora(Path("data"))
     Path("mine.jsonl").write_text(json.dumps({"question": "A bag holds 9 nuts. How many are in 2 bags?"}))
-    command = ["data", "build", "questions", "-o", "q.csv", "--corpus", "gsm8k=mine.jsonl", "--data-dir", "data"]
+    command = ["lab", "data", "build", "questions", "-o", "q.csv", "--corpus", "gsm8k=mine.jsonl", "--data-dir", "data"]
     assert run([*command, "--test-set", "data/aquarat_test.csv"]) == 2, "a file's columns must be the usual ones"
     capsys.readouterr()
     assert run([*command, "--test-set", "aquarat", "--quiet"]) == 0
@@ -201,15 +201,15 @@ def test_build_of_one_corpus_from_a_file(here, capsys):
 
 
 def test_build_of_what_cannot_be_built(here, fails):
-    assert "the only choice is questions" in fails("data", "build", "pairs", "-o", "q.csv")
-    line = fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
-    assert "aqua_rat was not found: run paraqd data get aqua_rat" in line
+    assert "the only choice is questions" in fails("lab", "data", "build", "pairs", "-o", "q.csv")
+    line = fails("lab", "data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
+    assert "aqua_rat was not found: run paraqd lab data get aqua_rat" in line
     corpora(Path("data"))
-    assert "--corpus svamp: use NAME" in fails("data", "build", "questions", "-o", "q.csv", "--corpus", "svamp")
+    assert "--corpus svamp: use NAME" in fails("lab", "data", "build", "questions", "-o", "q.csv", "--corpus", "svamp")
     Path("data/pawp_test.csv").unlink()
-    line = fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
+    line = fails("lab", "data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
     assert "pawp was not found" in line and "--test-set" in line
     Path("q.csv").write_text("kept")
-    assert "already exists" in fails("data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
+    assert "already exists" in fails("lab", "data", "build", "questions", "-o", "q.csv", "--data-dir", "data")
     assert Path("q.csv").read_text() == "kept"
-    assert "there is no folder" in fails("data", "build", "questions", "-o", "none/q.csv", "--data-dir", "data")
+    assert "there is no folder" in fails("lab", "data", "build", "questions", "-o", "none/q.csv", "--data-dir", "data")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.data.tables import open_table
+from paraqd.tables.table import open_table
 
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have?"
 TEXTS = (QUESTION.replace("5", "6"), "Tom owns 5 pens and gets 3 more. How many pens does he have?")

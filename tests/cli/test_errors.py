@@ -25,22 +25,22 @@ def here(tmp_path, monkeypatch):
         ("score pairs.csv --threshold 5", ["--threshold", "5", "less than or equal to 1"]),
         ("score pairs.csv --only good", ["--only", "'good'", "'valid', 'invalid'"]),
         ("score pairs.csv --threads none", ["--threads", "'none'", "integer"]),
-        ("checklist --at-least 2", ["--at-least", "less than or equal to 1"]),
+        ("lab checklist --at-least 2", ["--at-least", "less than or equal to 1"]),
         ("score missing.csv", ["missing.csv"]),
         ("score pairs.csv --model missing", ["missing"]),
         ("explain Question", ["Missing argument", "(see paraqd explain --help)"]),
         ("nonsense", ["No such command 'nonsense'", "(see paraqd --help)"]),
         ("score --nonsense", ["No such option: --nonsense", "(see paraqd score --help)"]),
-        ("evaluate missing", ["missing", "paraqd data list"]),
-        ("operators --recipe missing", ["missing", "paper"]),
-        ("augment pairs.csv -o out.csv --operators missing", ["missing"]),
-        ("data path missing", ["missing", "paraqd data list"]),
-        ("export missing -o out", ["missing"]),
-        ("experiment missing --out out", ["missing", "train-operators"]),
-        ("purity missing.csv", ["missing.csv"]),
-        ("pseudo-label missing.csv -o out.csv", ["missing.csv"]),
-        ("testset missing.csv -o out.csv", ["missing.csv"]),
-        ("annotate merge pairs.csv missing.jsonl -o out.csv", ["missing.jsonl"]),
+        ("evaluate missing", ["missing", "paraqd lab data list"]),
+        ("lab operators --recipe missing", ["missing", "paper"]),
+        ("lab augment pairs.csv -o out.csv --operators missing", ["missing"]),
+        ("lab data path missing", ["missing", "paraqd lab data list"]),
+        ("lab export missing -o out", ["missing"]),
+        ("lab experiment missing --out out", ["missing", "train-operators"]),
+        ("lab purity missing.csv", ["missing.csv"]),
+        ("lab pseudo-label missing.csv -o out.csv", ["missing.csv"]),
+        ("lab testset missing.csv -o out.csv", ["missing.csv"]),
+        ("lab annotate merge pairs.csv missing.jsonl -o out.csv", ["missing.jsonl"]),
     ],
 )
 def test_bad_input_gives_one_line(here, fails, command, expected):
@@ -60,21 +60,22 @@ def test_an_error_of_the_operating_system_is_expected(here, fails, monkeypatch):
     def refuse(name):
         raise PermissionError(13, "Permission denied", "/some/file")
 
-    monkeypatch.setattr("paraqd.operators.get", refuse)
-    assert fails("operators") == "error: cannot use /some/file: Permission denied"
+    monkeypatch.setattr("paraqd.lab.operators.get", refuse)
+    assert fails("lab", "operators") == "error: cannot use /some/file: Permission denied"
 
 
 def test_an_unexpected_error_is_named_and_can_be_shown_whole(here, fails, monkeypatch):
     def break_down(name):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("paraqd.operators.get", break_down)
+    monkeypatch.setattr("paraqd.lab.operators.get", break_down)
     assert (
-        fails("operators") == "error: unexpected ZeroDivisionError: division by zero (set PARAQD_DEBUG=1 to see where)"
+        fails("lab", "operators")
+        == "error: unexpected ZeroDivisionError: division by zero (set PARAQD_DEBUG=1 to see where)"
     )
     monkeypatch.setenv("PARAQD_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
-        run(["operators"])
+        run(["lab", "operators"])
 
 
 def outputs(capsys, *command):
@@ -86,16 +87,16 @@ def outputs(capsys, *command):
 @pytest.mark.parametrize(
     "command",
     [
-        ["read", f"Tom has 5 km{ESCAPE} of rope. How many?"],
-        ["read", f"{ESCAPE}Is it {ESCAPE}Rekha who paid $5?"],
+        ["lab", "read", f"Tom has 5 km{ESCAPE} of rope. How many?"],
+        ["lab", "read", f"{ESCAPE}Is it {ESCAPE}Rekha who paid $5?"],
         ["explain", f"Tom has 5 pens{ESCAPE}. How many?", f"Tom has 6 pens{ESCAPE}. How many?"],
         ["score", f"{ESCAPE}.csv"],
         ["score", "pairs.csv", "--model", ESCAPE],
-        ["augment", "escapes.jsonl", "-o", "out.csv", "--operators", "f3,f8"],
-        ["augment", "pairs.csv", "-o", "out.csv", "--operators", ESCAPE],
+        ["lab", "augment", "escapes.jsonl", "-o", "out.csv", "--operators", "f3,f8"],
+        ["lab", "augment", "pairs.csv", "-o", "out.csv", "--operators", ESCAPE],
         ["score", "escapes.jsonl"],
         ["score", "pairs.csv", "--question-column", ESCAPE],
-        ["purity", "labelled.jsonl"],
+        ["lab", "purity", "labelled.jsonl"],
         [ESCAPE],
         ["score", f"--{ESCAPE}"],
     ],
@@ -119,12 +120,12 @@ def test_file_names_are_shown_as_they_are(here, capsys, name):
 
 def test_texts_are_shown_as_they_are(here, capsys):
     text = "How many are [bold]5[/bold] pens :smile: [link=x]?"
-    assert text in outputs(capsys, "read", text)
+    assert text in outputs(capsys, "lab", "read", text)
     assert text in outputs(capsys, "explain", text, text)
     rows = [{"question": text, "paraphrase": text, "label": label} for label in (1, 0)]
     Path("markup.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert text in outputs(capsys, "score", "markup.jsonl")
-    assert text in outputs(capsys, "purity", "markup.jsonl")
+    assert text in outputs(capsys, "lab", "purity", "markup.jsonl")
 
 
 def test_progress_shows_file_names_as_they_are(capsys):

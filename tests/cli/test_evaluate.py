@@ -12,7 +12,7 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
-from paraqd.data.tables import open_table
+from paraqd.tables.table import open_table
 
 DATA = os.environ.get("PARAQD_DATA_DIR")
 QUESTIONS = [f"Tom has {i} apples and buys {i + 1} more. How many apples has he now?" for i in range(2, 14)]

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("sentence_transformers")
 
-from paraqd.cli.experiment import experiment as command
-from paraqd.experiments import EXPERIMENTS
+from paraqd.lab.cli.experiment import experiment as command
+from paraqd.lab.experiments import EXPERIMENTS
 
 
 def test_the_help_of_the_command_lists_every_experiment():

@@ -74,10 +74,10 @@ class TestInstalled:
         case = {"question": TEXTS[0], "paraphrase": TEXTS[1], "label": 1}
         Path("cases").mkdir()
         Path("cases/rewording.jsonl").write_text(json.dumps(case) + "\n")
-        assert run(["checklist", "--cases", "cases", "--judge", "large", "--json"]) == 0
+        assert run(["lab", "checklist", "--cases", "cases", "--judge", "large", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["signature"] == Scorer.load(judge="large").signature
-        assert "cosine has no judge" in fails("checklist", "--scorer", "cosine", "--judge", "small")
-        assert "mode encoder has no judge" in fails("checklist", "--scorer", "encoder", "--judge", "small")
+        assert "cosine has no judge" in fails("lab", "checklist", "--scorer", "cosine", "--judge", "small")
+        assert "mode encoder has no judge" in fails("lab", "checklist", "--scorer", "encoder", "--judge", "small")
 
     def test_score_file(self, here):
         for given in ({"judge": "large"}, {"scorer": Model(judge="large")}):
@@ -102,7 +102,7 @@ class TestInstalled:
 @pytest.mark.usefixtures("site")
 class TestNotInstalled:
     @pytest.mark.parametrize(
-        "command", [["explain", *TEXTS], ["score", "pairs.csv"], ["evaluate", "awp-variants"], ["checklist"]]
+        "command", [["explain", *TEXTS], ["score", "pairs.csv"], ["evaluate", "awp-variants"], ["lab", "checklist"]]
     )
     def test_one_line_says_what_to_do(self, here, fails, command):
         line = fails(*command, "--judge", "cascade")

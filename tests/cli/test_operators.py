@@ -16,7 +16,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_operators(capsys):
-    assert run(["operators", "--json"]) == 0
+    assert run(["lab", "operators", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["NumToWords"]["paper_id"] == "f3" and rows["NumToWords"]["polarity"] == "valid"
     assert rows["TfidfReplacement"]["needs"] == ["vocabulary"]
@@ -24,9 +24,9 @@ def test_operators(capsys):
     assert (rows["T5Paraphrase"]["fault"], rows["NumToWords"]["fault"]) == ("varies", None)
     assert {"extended", "paper"} <= set(rows["SameSentence"]["recipes"])
     assert all(row["does"] for row in rows.values())
-    assert run(["operators", "--recipe", "test"]) == 0
+    assert run(["lab", "operators", "--recipe", "test"]) == 0
     assert "RandomDeletion" in capsys.readouterr().out
-    assert run(["operators", "--recipe", "extended", "--json"]) == 0
+    assert run(["lab", "operators", "--recipe", "extended", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[-1]["name"] == "ConsistentRenaming+NumberChange"
 
 
@@ -42,10 +42,10 @@ def core_install(monkeypatch):
 
 
 def test_operators_say_what_is_not_installed(capsys, core_install):
-    assert run(["operators"]) == 0
+    assert run(["lab", "operators"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "extra: augment (not installed: spacy, lemminflect, an English spaCy pipeline)" in out
-    assert run(["operators", "--json"]) == 0
+    assert run(["lab", "operators", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["Rewrite"]["extras"] == ["augment"]
     assert rows["Rewrite"]["missing"] == ["spacy", "lemminflect", "an English spaCy pipeline"]
@@ -53,7 +53,7 @@ def test_operators_say_what_is_not_installed(capsys, core_install):
 
 
 def test_everything_that_is_not_installed_is_named_at_once(capsys, core_install, here):
-    assert run(["augment", "q.jsonl", "-o", "out.csv", "--recipe", "paper"]) == 2
+    assert run(["lab", "augment", "q.jsonl", "-o", "out.csv", "--recipe", "paper"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "not installed: spacy, lemminflect, an English spaCy pipeline, torch, transformers" in error
@@ -63,6 +63,6 @@ def test_everything_that_is_not_installed_is_named_at_once(capsys, core_install,
 
 
 def test_an_operator_list_without_escapes(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("paraqd.operators.numbers.num_to_words.NumToWords.__doc__", "Clear \x1b[2J the screen.")
-    assert run(["operators"]) == 0
+    monkeypatch.setattr("paraqd.rewriting.num_to_words.NumToWords.__doc__", "Clear \x1b[2J the screen.")
+    assert run(["lab", "operators"]) == 0
     assert "\x1b" not in capsys.readouterr().out

@@ -2,10 +2,10 @@
 
 import pytest
 
-from paraqd.cli.options import models_in, names_in
-from paraqd.data.writers import check_outputs
+from paraqd.cli.options import names_in
 from paraqd.errors import ParaqdError
-from paraqd.operators.plan import AugmentError
+from paraqd.lab.operators.plan import AugmentError, models_in
+from paraqd.tables.writers import check_outputs
 
 
 def test_names_with_commas():

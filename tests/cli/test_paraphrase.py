@@ -71,7 +71,7 @@ def test_the_output_does_not_depend_on_the_number_of_workers(here):
 
 @pytest.mark.parametrize("out", ["out.xlsx", "out.parquet", "out.tsv.gz", "parts/"])
 def test_every_kind_of_output_has_the_same_paraphrases(here, out):
-    from paraqd.data.tables import open_table
+    from paraqd.tables.table import open_table
 
     assert run(["paraphrase", "in.csv", "-o", "plain.csv", "-n", "1", "-q"]) == 0
     assert run(["paraphrase", "in.csv", "-o", out, "-n", "1", "-q"]) == 0
@@ -116,7 +116,7 @@ def test_questions_with_too_few_paraphrases_are_listed_with_the_reason(here, cap
 
 @pytest.mark.parametrize("out", ["out.csv", "out.jsonl", "out.parquet", "out.xlsx", "parts/"])
 def test_a_row_that_cannot_be_used_is_kept_with_the_reason(here, out):
-    from paraqd.data.tables import open_table
+    from paraqd.tables.table import open_table
 
     write("in.csv", [" ", QUESTIONS[0]], grade="5")
     assert run(["paraphrase", "in.csv", "-o", out, "-n", "1", "-q"]) == 1

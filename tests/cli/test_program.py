@@ -35,7 +35,8 @@ def closed_pipe():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["operators"], ["operators", "--json"], ["score", PAIRS], ["score", PAIRS, "--json"]]
+    "arguments",
+    [["--help"], ["lab", "operators"], ["lab", "operators", "--json"], ["score", PAIRS], ["score", PAIRS, "--json"]],
 )
 def test_a_reader_that_ends_is_not_an_error(closed_pipe, arguments):
     program = start(*arguments, stdout=closed_pipe)
@@ -71,7 +72,7 @@ def test_a_closed_stream_is_an_empty_one(tmp_path, closed):
     [
         ("typer", ["--version"]),
         ("onnxruntime", ["explain", "Tom has 5 pens. How many?", "How many pens?"]),
-        ("rich", ["operators"]),
+        ("rich", ["lab", "operators"]),
     ],
 )
 def test_ctrl_c_while_the_program_starts_shows_no_traceback(tmp_path, module, arguments):

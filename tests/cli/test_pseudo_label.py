@@ -1,4 +1,4 @@
-"""``paraqd pseudo-label``: the table, JSON, and one line for what cannot be done."""
+"""``paraqd lab pseudo-label``: the table, JSON, and one line for what cannot be done."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.runs import pseudo_labels
+from paraqd.lab.corpora import pseudo_labels
 
 ROWS = [
     {"id": "1", "question": "five pens", "paraphrase": "five pens", "label": 1, "operator": "Backtranslation"},
@@ -39,7 +39,7 @@ def encoder(monkeypatch):
 @pytest.mark.usefixtures("encoder")
 class TestLabelling:
     def test_the_table(self, here, capsys):
-        assert run(["pseudo-label", "pairs.jsonl", "-o", "out.jsonl"]) == 0
+        assert run(["lab", "pseudo-label", "pairs.jsonl", "-o", "out.jsonl"]) == 0
         captured = capsys.readouterr()
         assert captured.err == ""
         lines = [line.split() for line in captured.out.splitlines()]
@@ -51,28 +51,28 @@ class TestLabelling:
         assert [json.loads(line)["label"] for line in Path("out.jsonl").read_text().splitlines()] == [1, 0]
 
     def test_json_and_quiet(self, here, capsys):
-        assert run(["pseudo-label", "pairs.jsonl", "-o", "out.csv", "--json", "--threshold", "-0.5"]) == 0
+        assert run(["lab", "pseudo-label", "pairs.jsonl", "-o", "out.csv", "--json", "--threshold", "-0.5"]) == 0
         report = json.loads(capsys.readouterr().out)
         assert (report["total"], report["positive_pct"], report["threshold"]) == (2, 100.0, -0.5)
         assert report["operators"]["LowTfidfReplacement"]["positive"] == 1
-        assert run(["pseudo-label", "pairs.jsonl", "-o", "out.tsv", "--quiet"]) == 0
+        assert run(["lab", "pseudo-label", "pairs.jsonl", "-o", "out.tsv", "--quiet"]) == 0
         captured = capsys.readouterr()
         assert (captured.out, captured.err) == ("", "")
 
     def test_labels_of_ones_own_are_replaced_and_it_is_said(self, here, capsys):
         Path("pairs.csv").write_text("question,paraphrase,label\nfive pens,five pens,0\nfive pens,red,\n")
-        assert run(["pseudo-label", "pairs.csv", "-o", "out.csv"]) == 0
+        assert run(["lab", "pseudo-label", "pairs.csv", "-o", "out.csv"]) == 0
         line = capsys.readouterr().err
         assert line.startswith("the labels in pairs.csv do not come from operators") and line.count("\n") == 1
         assert line.endswith("out.csv contains the encoder's labels instead\n")
-        assert run(["pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--quiet"]) == 0
+        assert run(["lab", "pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--quiet"]) == 0
         assert capsys.readouterr().err == ""
-        assert run(["pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--json"]) == 0
+        assert run(["lab", "pseudo-label", "pairs.csv", "-o", "out.csv", "--overwrite", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["replaced"] == 1
 
     def test_rows_that_could_not_be_labelled(self, here, capsys):
         Path("pairs.csv").write_text("q,p\nfive pens,five pens\nfive pens,\n,x\n")
-        command = ["pseudo-label", "pairs.csv", "-o", "out.csv", "-q"]
+        command = ["lab", "pseudo-label", "pairs.csv", "-o", "out.csv", "-q"]
         assert run([*command, "--question-column", "q", "--paraphrase-column", "p"]) == 1
         named = "skipped 2 rows without a usable pair (blank paraphrase: row 3; blank question: row 4)\n"
         assert capsys.readouterr().err == named
@@ -93,7 +93,7 @@ class TestLabelling:
 )
 def test_bad_input(here, capsys, arguments, line):
     pytest.importorskip("transformers")
-    assert run(["pseudo-label", *arguments]) == 2
+    assert run(["lab", "pseudo-label", *arguments]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("error: ")

@@ -8,7 +8,7 @@ import pytest
 from pair_files import LOST, NEW, PARAPHRASES, QUESTION, SAME, read_csv, read_jsonl, write_csv
 
 from paraqd.cli.main import run
-from paraqd.data.tables import open_table
+from paraqd.tables.table import open_table
 
 
 @pytest.mark.usefixtures("scorer")
@@ -245,6 +245,16 @@ class TestRowsThatCannotBeScored:
         assert run(["score", out, "-o", "again.jsonl", "--overwrite-columns", "-q"]) == 1
         assert read_jsonl("again.jsonl")[5]["paraphrase"] == r"half a sign \ud83d"
         assert read_jsonl("again.jsonl")[4]["paraphrase"] == '["Tom"]'
+
+    @pytest.mark.parametrize("out", ["out.csv", "out.tsv", "out.parquet", "out.jsonl", "out.xlsx"])
+    def test_half_a_sign_in_the_name_of_a_column(self, here, capsys, out):
+        rows = [{"question": QUESTION, "paraphrase": SAME}, {"question": QUESTION, "paraphrase": SAME, "\ud800": 1}]
+        Path("odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert run(["score", "odd.jsonl", "-o", out, "-q"]) == 2
+        why = "odd.jsonl, line 2 has a column whose name is not valid Unicode; rename the column"
+        assert capsys.readouterr().err == f"error: {why}; to score the other rows, pass --keep-going\n"
+        assert run(["score", "odd.jsonl", "-o", out, "-q", "--keep-going"]) == 1
+        assert "the name of a column is not valid Unicode: row 2" in capsys.readouterr().err
 
     def test_they_are_in_the_counts_and_in_the_table(self, bad, capsys):
         assert run(["score", "bad.jsonl"]) == 1

@@ -27,7 +27,7 @@ def pairs(number):
 
 
 def write_rows(path, rows):
-    from paraqd.data.tables import open_writer
+    from paraqd.tables.table import open_writer
 
     with open_writer(Path(path), {"nr": int, "question": str, "paraphrase": str}) as writer:
         writer.write(rows)
@@ -148,7 +148,7 @@ def test_what_the_machine_cannot_do_is_no_damage_of_the_file(here, fails, monkey
     def cannot(*given):
         raise getattr(pa, error)("this cannot be done here")
 
-    monkeypatch.setattr("paraqd.data.parquet.batches", cannot)
+    monkeypatch.setattr("paraqd.tables.parquet.batches", cannot)
     line = fails("score", "in.parquet", "-o", "out.csv")
     assert line == "error: rows 1–30 of in.parquet cannot be read: this cannot be done here"
 
@@ -245,7 +245,7 @@ class TestOddRows:
 class TestColumnsInAnotherCase:
     @pytest.mark.parametrize("name", ["in.csv", "in.jsonl", "in.parquet"])
     def test_they_are_taken_and_told(self, here, capsys, name):
-        from paraqd.data.tables import open_writer
+        from paraqd.tables.table import open_writer
 
         with open_writer(Path(name), {"Question": str, "PARAPHRASE": str}) as writer:
             writer.write([{"Question": QUESTION, "PARAPHRASE": PARAPHRASES[1]}])

@@ -62,7 +62,7 @@ def pairs(number):
 
 
 def write_rows(path, rows):
-    from paraqd.data.tables import open_writer
+    from paraqd.tables.table import open_writer
 
     with open_writer(Path(path), dict.fromkeys(rows[0], str) | {"nr": int}) as writer:
         writer.write(rows)

@@ -11,8 +11,8 @@ from pair_files import names, read_csv, read_jsonl, write_csv
 
 from paraqd import RunInterrupted, SolvableChecker, solvable_file
 from paraqd.cli.main import run
-from paraqd.data.tables import open_table
 from paraqd.model_folder import find_model_folder
+from paraqd.tables.table import open_table
 
 WHOLE = "Tom has 5 pens and buys 3 more. How many pens does he have now?"
 VAGUE = "Tom has 5 pens and buys some more. How many pens does he have now?"

@@ -1,4 +1,4 @@
-"""``paraqd testset``: the pairs that annotators label."""
+"""``paraqd lab testset``: the pairs that annotators label."""
 
 import csv
 import json
@@ -29,7 +29,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_pairs_for_annotators(here, capsys):
-    assert run(["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml"]) == 0
+    assert run(["lab", "testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml"]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
     assert "4 questions → 8 pairs in pairs.csv" in captured.out
@@ -41,19 +41,19 @@ def test_pairs_for_annotators(here, capsys):
 
 
 def test_as_json_and_quiet_and_onwards_to_annotating(here, capsys):
-    assert run(["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--json", "--skip", "fc"]) == 0
+    assert run(["lab", "testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--json", "--skip", "fc"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["questions"], report["written"]) == (4, 8)
     assert report["lacking"] == {"valid": [], "invalid": []}
-    assert run(["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "-q", "--overwrite"]) == 0
+    assert run(["lab", "testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "-q", "--overwrite"]) == 0
     assert capsys.readouterr() == ("", "")
-    assert run(["annotate", "export", "pairs.csv", "--annotator", "ann", "-o", "sheet.csv", "-q"]) == 0
+    assert run(["lab", "annotate", "export", "pairs.csv", "--annotator", "ann", "-o", "sheet.csv", "-q"]) == 0
     assert "intended" not in Path("sheet.csv").read_text(encoding="utf-8-sig")
 
 
 def test_questions_that_lack_a_side_are_named_and_the_code_is_1(here, capsys):
     Path("q.csv").write_text("id,question\na,How many?\nb,Tom has 5 apples and 3 pears. How many?\nc,Why?\n")
-    command = ["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--skip", "fc", "-q"]
+    command = ["lab", "testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--skip", "fc", "-q"]
     assert run(command) == 1
     assert "no valid paraphrase for 2 questions: a, c" in capsys.readouterr().err
 
@@ -61,14 +61,14 @@ def test_questions_that_lack_a_side_are_named_and_the_code_is_1(here, capsys):
 def test_without_the_models_the_others_go_on(here, capsys):
     pytest.importorskip("transformers")
     Path("q.csv").write_text("id,question\na,Tom bought 5 apples. How many apples did Tom buy?\n")
-    assert run(["testset", "q.csv", "-o", "pairs.csv", "-q"]) in (0, 1)
+    assert run(["lab", "testset", "q.csv", "-o", "pairs.csv", "-q"]) in (0, 1)
     errors = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0] for line in errors][:2] == [
         "skipped the operator CorruptedReconstruction",
         "skipped the operator T5Paraphrase",
     ]
-    assert "paraqd generator train fb --data DIR --out DIR trains a small model" in errors[0]
-    assert "--generator fe=DIR; paraqd generator train fe --data DIR --out DIR trains a small model" in errors[1]
+    assert "paraqd lab generator train fb --data DIR --out DIR trains a small model" in errors[0]
+    assert "--generator fe=DIR; paraqd lab generator train fe --data DIR --out DIR trains a small model" in errors[1]
     assert "--stand-ins" not in "".join(errors), "it would ask for the same models again"
 
 
@@ -79,7 +79,18 @@ def test_the_table_shows_how_often_an_operator_was_tried(here, capsys):
     Path("q.csv").write_text("id,question\nq1,Tom has 5 apples and buys 3 more. How many has he now?\n")
     seen = set()
     for seed in range(8):
-        command = ["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--overwrite", "--examples", "0"]
+        command = [
+            "lab",
+            "testset",
+            "q.csv",
+            "-o",
+            "pairs.csv",
+            "--recipe",
+            "rules.toml",
+            "--overwrite",
+            "--examples",
+            "0",
+        ]
         assert run([*command, "--seed", str(seed)]) == 0
         lines = [line.split() for line in capsys.readouterr().out.splitlines()]
         assert lines[0] == "operator paper label tried applied pairs distance".split()
@@ -94,7 +105,7 @@ def test_pairs_are_counted_as_they_are_written(here, capsys):
     Path("rules.toml").write_text(
         'name = "rules"\n[operators]\nvalid = ["SameSentence", "NumToWords"]\ninvalid = ["RandomDeletion"]\n'
     )
-    assert run(["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--json"]) == 0
+    assert run(["lab", "testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "--json"]) == 0
     # what repeats the question is nothing to annotate
     report = json.loads(capsys.readouterr().out)
     assert report["pairs"] == {"SameSentence": 0, "NumToWords": 4, "RandomDeletion": 4}
@@ -103,23 +114,23 @@ def test_pairs_are_counted_as_they_are_written(here, capsys):
 def test_few_valid_pairs_end_with_why_and_what_to_do(here, capsys):
     pytest.importorskip("transformers")
     Path("q.csv").write_text("id,question\n" + "".join(f"q{i},How many are {i} and {i}?\n" for i in range(5)))
-    assert run(["testset", "q.csv", "-o", "pairs.csv", "--stand-ins", "-q"]) == 1
+    assert run(["lab", "testset", "q.csv", "-o", "pairs.csv", "--stand-ins", "-q"]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("only 0 of 5 questions have a valid pair, because ActivePassive produced no output")
     assert "CorruptedReconstruction was skipped" in last and "use --recipe extended" in last
-    assert "paraqd generator train fb --data DIR --out DIR" in last and "--generator fb=DIR" in last
+    assert "paraqd lab generator train fb --data DIR --out DIR" in last and "--generator fb=DIR" in last
     Path("q.csv").write_text("id,question\n" + "".join(f"q{i},Why {'x' * i}?\n" for i in range(1, 4)))
     Path("rules.toml").write_text(
         'name = "extended"\n[operators]\nvalid = ["NumToWords"]\ninvalid = ["RandomDeletion"]\n'
     )
-    assert run(["testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "-q", "--overwrite"]) == 1
+    assert run(["lab", "testset", "q.csv", "-o", "pairs.csv", "--recipe", "rules.toml", "-q", "--overwrite"]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
     assert "NumToWords produced no output for the others; write your own recipe" in last
 
 
 def test_a_device_that_is_not_here_is_refused_at_once(here, fails):
     pytest.importorskip("torch")
-    assert "device 'gpu' is not available" in fails("testset", "q.csv", "-o", "x.csv", "--device", "gpu")
+    assert "device 'gpu' is not available" in fails("lab", "testset", "q.csv", "-o", "x.csv", "--device", "gpu")
     assert not Path("x.csv").exists()
 
 
@@ -136,7 +147,7 @@ def test_a_device_that_is_not_here_is_refused_at_once(here, fails):
     ],
 )
 def test_bad_input_is_one_line(here, capsys, arguments, message):
-    command = ["testset", *arguments]
+    command = ["lab", "testset", *arguments]
     if "--recipe" not in arguments:
         command += ["--recipe", "rules.toml"]
     assert run(command) == 2

@@ -50,7 +50,7 @@ def write(path, rows=ROWS):
 def test_a_model_folder_is_written_and_can_be_evaluated(tmp_path, capsys):
     pairs = write(tmp_path / "pairs.jsonl")
     out = tmp_path / "model"
-    assert run(["train", str(pairs), "--validation", str(pairs), "--out", str(out), "--json", *QUICK]) == 0
+    assert run(["lab", "train", str(pairs), "--validation", str(pairs), "--out", str(out), "--json", *QUICK]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["data"]["triplets"] == 2
     assert facts["validation"]["triplets"] == 2
@@ -58,7 +58,7 @@ def test_a_model_folder_is_written_and_can_be_evaluated(tmp_path, capsys):
     measured = json.loads(capsys.readouterr().out)
     assert measured["n"] == 4
     assert "model:model@" in measured["signature"]
-    assert run(["train", str(pairs), "--validation", str(pairs), "--out", str(out), *QUICK[:-1]]) == 0
+    assert run(["lab", "train", str(pairs), "--validation", str(pairs), "--out", str(out), *QUICK[:-1]]) == 0
     shown = capsys.readouterr().err
     assert "was trained before: 2 triplets; last loss" in shown
     assert "validation separation" in shown
@@ -67,7 +67,7 @@ def test_a_model_folder_is_written_and_can_be_evaluated(tmp_path, capsys):
 def test_the_best_seed_is_searched_and_used(tmp_path, capsys):
     pairs = write(tmp_path / "pairs.jsonl")
     arguments = ["--search-seeds", "0,1", "--validation", str(pairs), "--out", str(tmp_path / "m"), "--json"]
-    assert run(["train", str(pairs), *arguments, *QUICK]) == 0
+    assert run(["lab", "train", str(pairs), *arguments, *QUICK]) == 0
     shown = capsys.readouterr()
     best = next(line for line in shown.err.splitlines() if line.endswith("(best)"))
     assert json.loads(shown.out)["settings"]["seed"] == int(best.split(":")[0].removeprefix("seed "))
@@ -93,7 +93,7 @@ def test_the_best_seed_is_searched_and_used(tmp_path, capsys):
 )
 def test_what_cannot_be_trained_is_one_line(rows, arguments, message, tmp_path, capsys):
     pairs = write(tmp_path / "pairs.jsonl", rows)
-    assert run(["train", str(pairs), "--out", str(tmp_path / "m"), *QUICK, *arguments]) == 2
+    assert run(["lab", "train", str(pairs), "--out", str(tmp_path / "m"), *QUICK, *arguments]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
@@ -107,8 +107,8 @@ def test_how_the_pairs_were_made_stands_in_the_model_folder(tmp_path, capsys):
     for ending in ("parquet", "jsonl"):
         pairs, out = tmp_path / f"pairs.{ending}", tmp_path / ending
         operators = ["--operators", "f1,f8", "--stand-ins"]
-        assert run(["augment", str(questions), "-o", str(pairs), *operators, "--quiet"]) == 0
-        assert run(["train", str(pairs), "--out", str(out), "--json", *QUICK]) == 0
+        assert run(["lab", "augment", str(questions), "-o", str(pairs), *operators, "--quiet"]) == 0
+        assert run(["lab", "train", str(pairs), "--out", str(out), "--json", *QUICK]) == 0
         facts = json.loads(capsys.readouterr().out)
         assert facts["stand_ins"] == ["Backtranslation (RewriteKeepingVoice)"]
         assert "Backtranslation (RewriteKeepingVoice)" in (out / "README.md").read_text()
@@ -120,11 +120,11 @@ def test_only_a_model_of_ours_is_ever_replaced(tmp_path, capsys):
     precious.mkdir()
     (precious / "thesis.txt").write_text("years")
     for out in (precious, precious / "thesis.txt", precious / "thesis.txt" / "model"):
-        assert run(["train", str(pairs), "--out", str(out), "--overwrite", *QUICK]) == 2
+        assert run(["lab", "train", str(pairs), "--out", str(out), "--overwrite", *QUICK]) == 2
         assert capsys.readouterr().err.count("\n") == 1
     assert (precious / "thesis.txt").read_text() == "years"
     (tmp_path / "empty").mkdir()
-    assert run(["train", str(pairs), "--out", str(tmp_path / "empty"), *QUICK]) == 0
+    assert run(["lab", "train", str(pairs), "--out", str(tmp_path / "empty"), *QUICK]) == 0
     assert (tmp_path / "empty" / "model.safetensors").is_file()
 
 
@@ -136,17 +136,17 @@ def test_columns_may_have_other_names_and_files_be_several(tmp_path, capsys):
         path.write_text("\n".join(["frage,umschrift,gut", *lines]) + "\n", encoding="utf-8")
         files.append(str(path))
     names = ["--question-column", "frage", "--paraphrase-column", "umschrift", "--label-column", "gut"]
-    assert run(["train", *files, *names, "--out", str(tmp_path / "m"), "--json", *QUICK]) == 0
+    assert run(["lab", "train", *files, *names, "--out", str(tmp_path / "m"), "--json", *QUICK]) == 0
     assert json.loads(capsys.readouterr().out)["data"]["triplets"] == 2
     (tmp_path / "1.csv").write_text("frage,umschrift,gut\na?,b?,3\n", encoding="utf-8")
-    assert run(["train", *files, *names, "--out", str(tmp_path / "m2"), *QUICK]) == 2
+    assert run(["lab", "train", *files, *names, "--out", str(tmp_path / "m2"), *QUICK]) == 2
     assert "1.csv, row 2: the label is '3'" in capsys.readouterr().err
 
 
 def test_without_pairs_and_without_data_the_line_says_what_to_fetch(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("PARAQD_DATA_DIR", raising=False)
     monkeypatch.setenv("PARAQD_CACHE_DIR", str(tmp_path / "cache"))
-    assert run(["train", "--out", str(tmp_path / "m"), *QUICK]) == 2
+    assert run(["lab", "train", "--out", str(tmp_path / "m"), *QUICK]) == 2
     error = capsys.readouterr().err
     assert "questions" in error
     assert error.count("\n") == 1
@@ -169,7 +169,7 @@ def test_the_recipes_corpus_is_made_once_and_kept(tmp_path, capsys, monkeypatch)
     ]
     with gzip.open(tmp_path / "questions.jsonl.gz", "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
-    arguments = ["train", "--data-dir", str(tmp_path), "--questions", "7", "--json", *QUICK]
+    arguments = ["lab", "train", "--data-dir", str(tmp_path), "--questions", "7", "--json", *QUICK]
     assert run([*arguments, "--out", str(tmp_path / "m")]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["recipe"] == "paper"
@@ -191,6 +191,6 @@ def test_the_recipes_corpus_is_made_once_and_kept(tmp_path, capsys, monkeypatch)
     [(["--recipe", "default", "--layers", "2"], "--layers"), (["--batch-tokens", "999"], "--batch-tokens")],
 )
 def test_an_option_that_would_not_be_heeded_is_refused(options, named, tmp_path, capsys):
-    assert run(["train", "--out", str(tmp_path / "m"), *options]) == 2
+    assert run(["lab", "train", "--out", str(tmp_path / "m"), *options]) == 2
     assert f"{named} cannot be used with" in capsys.readouterr().err
     assert not (tmp_path / "m").exists()

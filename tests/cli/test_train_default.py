@@ -1,4 +1,4 @@
-"""``paraqd train --recipe default`` from a small data folder to a scorer: the same path with smaller numbers."""
+"""``paraqd lab train --recipe default`` from a small data folder to a scorer: the same path with smaller numbers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ pytest.importorskip("spacy")
 
 from paraqd import Scorer
 from paraqd.cli.main import run
-from paraqd.data.datasets import find_files, written_split
-from paraqd.generators.encoder import encoder_folder
 from paraqd.model_folder import read_model_folder
+from paraqd.scoring.torch_encoder import encoder_folder
+from paraqd.tables.datasets import find_files, written_split
 
 pytestmark = pytest.mark.usefixtures("single_thread")
 # the recipe's own path, only smaller, and from an encoder instead of the shipped judge
@@ -126,7 +126,7 @@ def encoder(tmp_path_factory, data):
     import torch
     from transformers import BertModel
 
-    from paraqd.generators.tiny import tiny_masked
+    from paraqd.lab.generators.tiny import tiny_masked
 
     torch.manual_seed(1)
     model, tokenizer = tiny_masked(text for n in range(60) for text in written(n).values())
@@ -166,7 +166,7 @@ def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp
     card = (tmp_path / "own" / "README.md").read_text("utf-8")
     assert "- Stage 2, starting from the previous stage: 1 epochs" in card
     assert (tmp_path / "own.work" / "generators" / "paraphrase" / "model.safetensors").is_file()
-    assert run(["export", "own", "-o", "small", "--quiet"]) == 0
+    assert run(["lab", "export", "own", "-o", "small", "--quiet"]) == 0
     assert -1 <= Scorer.load("small").score("Tom has 5 pens. How many?", "How many pens has Tom, who has 5?").score <= 1
     assert run(command) == 2
     assert "already has a model" in capsys.readouterr().err
@@ -183,7 +183,7 @@ def language_model(tmp_path_factory):
 
 def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_model, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = ["train", "--recipe", "default", "--judge", "large", "--out", "lm", "--device", "cpu", *SMALL]
+    command = ["lab", "train", "--recipe", "default", "--judge", "large", "--out", "lm", "--device", "cpu", *SMALL]
     command += ["--set", f"language_judge.model='{language_model}'", "--set", "language_judge.start=''"]
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--prepare-only"]) == 0
@@ -195,7 +195,7 @@ def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_mod
     assert json.loads(capsys.readouterr().out) == {"work": "lm.work/language/weights"}
     # the small judge learns from these weights
     hidden.rename("lm.work/pairs")
-    small = ["train", "--recipe", "default", "--out", "own", "--work", "lm.work", "--device", "cpu", *SMALL]
+    small = ["lab", "train", "--recipe", "default", "--out", "own", "--work", "lm.work", "--device", "cpu", *SMALL]
     small += FROM_ENCODER
     assert run([*small, *place, "--encoder", str(encoder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["teachers"] == ["language_judge"]
@@ -223,7 +223,19 @@ def test_both_judges_are_prepared_trained_and_joined(data, encoder, language_mod
 
 def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = ["train", "--recipe", "default", "--work", "work", "--prepare-only", "--device", "cpu", *SMALL, "--quiet"]
+    command = [
+        "lab",
+        "train",
+        "--recipe",
+        "default",
+        "--work",
+        "work",
+        "--prepare-only",
+        "--device",
+        "cpu",
+        *SMALL,
+        "--quiet",
+    ]
     command += ["--without", "strangers"]
     place = ["--data-dir", str(data)]
     assert run([*command, *place, "--out", "own", "--encoder", str(encoder), "--teacher", "none", *FROM_ENCODER]) == 0
@@ -239,7 +251,7 @@ def test_both_judges_share_a_work_folder(data, encoder, language_model, tmp_path
 
 
 def test_the_name_of_the_list_of_operators_is_not_a_recipe_for_training(tmp_path, capsys):
-    assert run(["train", "--recipe", "extended", "--out", str(tmp_path / "own")]) == 2
+    assert run(["lab", "train", "--recipe", "extended", "--out", str(tmp_path / "own")]) == 2
     error = capsys.readouterr().err
     assert "use --recipe default" in error and error.count("\n") == 1
 
@@ -265,7 +277,7 @@ def test_the_name_of_the_list_of_operators_is_not_a_recipe_for_training(tmp_path
 def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, options, told):
     monkeypatch.chdir(tmp_path)
     place = () if "--data-dir" in options else ("--data-dir", str(data))
-    assert run(["train", "--recipe", "default", "--out", "own", *place, *SMALL, *FEW_SETS, *options]) == 2
+    assert run(["lab", "train", "--recipe", "default", "--out", "own", *place, *SMALL, *FEW_SETS, *options]) == 2
     line = capsys.readouterr().err
     assert told in line and line.count("\n") <= 2
 
@@ -285,7 +297,19 @@ def test_what_cannot_be_done_is_one_line(data, tmp_path, capsys, monkeypatch, op
 )
 def test_what_cannot_be_done_with_the_language_judge_is_one_line(data, tmp_path, capsys, monkeypatch, options, told):
     monkeypatch.chdir(tmp_path)
-    command = ["train", "--recipe", "default", "--judge", "large", "--out", "lm", "--data-dir", str(data), *SMALL]
+    command = [
+        "lab",
+        "train",
+        "--recipe",
+        "default",
+        "--judge",
+        "large",
+        "--out",
+        "lm",
+        "--data-dir",
+        str(data),
+        *SMALL,
+    ]
     assert run([*command, "--without", "strangers,synthetic,styles", *options]) == 2
     line = capsys.readouterr().err
     assert told in line and line.count("\n") <= 2

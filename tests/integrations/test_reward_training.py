@@ -10,12 +10,12 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from paraqd import Scorer  # noqa: E402
-from paraqd.generators.base import Prompt  # noqa: E402
-from paraqd.generators.policy_training import PolicySettings, train_policy  # noqa: E402
-from paraqd.generators.tiny import tiny_causal  # noqa: E402
-from paraqd.generators.training_data import collate, encode_causal  # noqa: E402
-from paraqd.generators.training_loop import one_thread, seeded  # noqa: E402
 from paraqd.integrations.trl import make_reward  # noqa: E402
+from paraqd.lab.generators.policy_training import PolicySettings, train_policy  # noqa: E402
+from paraqd.lab.generators.tiny import tiny_causal  # noqa: E402
+from paraqd.lab.generators.training_data import collate, encode_causal  # noqa: E402
+from paraqd.lab.generators.training_loop import one_thread, seeded  # noqa: E402
+from paraqd.paraphrasing.text_models.base import Prompt  # noqa: E402
 
 PROMPT = Prompt("{text}\n")
 QUESTION = "Tom has 5 pens and buys 3 more. How many pens does he have now?"

@@ -138,8 +138,8 @@ def test_only_the_assistant_speaks():
 def test_a_trainer_of_trl_runs_with_the_reward(tmp_path):
     trl = pytest.importorskip("trl")
     from datasets import Dataset
-    from paraqd.generators.tiny import tiny_causal
-    from paraqd.generators.training_loop import one_thread, seeded
+    from paraqd.lab.generators.tiny import tiny_causal
+    from paraqd.lab.generators.training_loop import one_thread, seeded
 
     questions = [QUESTION, "A box holds 12 eggs. How many eggs do 4 boxes hold?"]
     with one_thread(), seeded(1, "cpu"):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from paraqd.data.tables import open_table
 from paraqd.paraphrasing.choice import Limits
 from paraqd.paraphrasing.files import paraphrase_file
 from paraqd.paraphrasing.paraphraser import Settings
+from paraqd.tables.table import open_table
 
 QUESTION = (
     "Meera bought 12 kg of rice at $4 per kg and 3 kg of sugar at $2 per kg. How much money did she spend in all?"

@@ -11,7 +11,6 @@ import pytest
 
 import paraqd
 from paraqd.errors import ArgumentError
-from paraqd.operators.apply import Question
 from paraqd.parameters import as_options
 from paraqd.paraphrasing.choice import Limits
 from paraqd.paraphrasing.distance import overlap
@@ -19,6 +18,7 @@ from paraqd.paraphrasing.paraphraser import Settings, paraphrase_questions
 from paraqd.paraphrasing.sources.base import Candidate, Found
 from paraqd.paraphrasing.sources.endpoint import EndpointSource
 from paraqd.paraphrasing.sources.loading import load_source
+from paraqd.tables.questions import Question
 
 QUESTION = "Meera buys 12 kg of rice at $3 per kg and 5 kg of sugar at $2 per kg. How much money does she spend in all?"
 
@@ -70,6 +70,14 @@ def test_paraphrases_are_valid_and_differ(scorer):
         assert overlap(QUESTION, each.text) <= 0.80
         assert scorer.score(QUESTION, each.text).score == pytest.approx(each.score)
     assert all(overlap(one.text, two.text) <= 0.80 for one, two in combinations(found, 2))
+
+
+@pytest.mark.usefixtures("faulty_rule")
+def test_a_candidate_that_cannot_be_scored_is_not_chosen(scorer, fixed):
+    question = "Tom has 5 red and 3 blue pens. How many pens does he have in all?"
+    good = "If 5 of Tom's pens are red and 3 are blue, what is the number of his pens?"
+    found = paraqd.paraphrase(question, n=2, source=fixed(good, f"{good} (faulty)"), scorer=scorer)
+    assert [each.text for each in found] == [good]
 
 
 def test_the_same_seed_gives_the_same_paraphrases_and_another_gives_others(scorer):

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from paraqd.operators.apply import Question
 from paraqd.paraphrasing.choice import Judged
 from paraqd.paraphrasing.search import anneal, worth
 from paraqd.paraphrasing.sources.base import Candidate, Found
+from paraqd.tables.questions import Question
 
 QUESTION = Question("q1", "Ann has 12 pens. She buys 3 more pens. How many pens does she have now?")
 

@@ -37,8 +37,8 @@ class Finder:
 sys.meta_path.insert(0, Finder)
 
 from paraqd import Scorer
-from paraqd.annotation.purity.amounts import count
-from paraqd.operators import Resources, get
+from paraqd.lab.annotation.purity.amounts import count
+from paraqd.lab.operators import Resources, get
 from paraqd.reading import read
 
 for text in ("฿5", "THB 5", "5 baht", "500 satang"):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-import sys
 import time
 from collections.abc import Callable
 
 import pytest
+from counted_calls import calls
 
 from paraqd.reading import read, same_quantities
 from paraqd.reading.signs import ZERO_WIDTH
@@ -157,25 +157,8 @@ TIMED = [name for name in SHAPES if name not in {
 }]  # fmt: skip
 
 
-def calls(text: str) -> int:
-    """Count the Python and C functions that reading a text calls."""
-    count = 0
-
-    def hook(frame: object, event: str, arg: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    previous = sys.getprofile()
-    sys.setprofile(hook)
-    try:
-        read(text)
-    finally:
-        sys.setprofile(previous)
-    return count
-
-
 @pytest.mark.parametrize("name", SHAPES)
 def test_calls_grow_linearly(name: str):
     shape = SHAPES[name]
     read(shape(100))  # what is computed once
-    assert calls(shape(8000)) <= 9 * calls(shape(1000)) + 100
+    assert calls(read, shape(8000)) <= 9 * calls(read, shape(1000)) + 100

@@ -180,3 +180,6 @@ def test_cover(text: str):
         assert not text[position : sentence.start].strip(), "something between two sentences"
         position = sentence.end
     assert not text[position:].strip(), "something behind the last sentence"
+    for place in range(-1, len(text) + 1):
+        inside = [sentence for sentence in found if sentence.start <= place < sentence.end]
+        assert read(text).sentence_at(place) == (inside[0] if inside else None)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import paraqd
-from paraqd.data.tables import open_table
+from paraqd.tables.table import open_table
 
 READING = ["--model", "reading"]
 RULES = ["SameSentence", "NumToWords", "LastSentenceDeletion", "NumberDeletion", "UnitReplacement"]

@@ -10,13 +10,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from paraqd.data.tables import Columns, default_id
+import paraqd
 from paraqd.errors import ParaqdError
-from paraqd.operators import Noted, Operator, apply, derive_rng, get, resources
-from paraqd.operators.plan import make_plan
+from paraqd.lab.corpora.augment import SCHEMA, AugmentError, augment, models_of
+from paraqd.lab.corpora.augment_report_page import report_html
+from paraqd.lab.operators import Noted, Operator, derive_rng, get, resources
+from paraqd.lab.operators.plan import make_plan
 from paraqd.reading import read
-from paraqd.runs.augment import SCHEMA, AugmentError, augment, models_of
-from paraqd.runs.augment_report_page import report_html
+from paraqd.tables.table import Columns, default_id
 from tests.runs.conftest import RULES, question, rows_of, write_questions
 
 
@@ -195,11 +196,11 @@ def test_the_vocabulary_comes_from_the_corpus(tmp_path, corpus):
 
 def peak_memory(source, out):
     code = (
-        "import resource, sys; from paraqd.runs.augment import augment; "
+        "import resource, sys; from paraqd.lab.corpora.augment import augment; "
         f"augment({str(source)!r}, {str(out)!r}, operators={RULES[:3]!r}); "
         "sys.stdout.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024))"
     )
-    environment = dict(os.environ, PYTHONPATH=str(Path(apply.__file__).parents[2]))
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
     return int(subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True).stdout)
 
 
@@ -243,7 +244,7 @@ def test_stand_ins_are_marked_and_what_has_none_is_left_out(tmp_path):
     operators = ["Backtranslation", "SameSentence", "LossyParaphrase"]
     report = augment(source, tmp_path / "out.parquet", recipe="paper", operators=operators, stand_ins=True)
     assert list(report.left_out) == ["LossyParaphrase"]
-    assert "paraqd generator train f9" in report.left_out["LossyParaphrase"]
+    assert "paraqd lab generator train f9" in report.left_out["LossyParaphrase"]
     rows = rows_of(tmp_path / "out.parquet")
     by_operator = {row["operator"]: row for row in rows}
     assert by_operator["SameSentence"]["stand_in"] is False
@@ -328,7 +329,7 @@ def test_plans():
 
 
 def get_names(recipe):
-    from paraqd.operators import load_recipe
+    from paraqd.lab.operators import load_recipe
 
     return load_recipe(recipe).operators
 

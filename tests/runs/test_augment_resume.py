@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.data.tables import Columns, TableError
-from paraqd.operators import apply
-from paraqd.runs.augment import augment
+import paraqd
+from paraqd.lab.corpora.augment import augment
+from paraqd.tables.table import Columns, TableError
 from tests.runs.conftest import RULES, write_questions
 
 
@@ -20,9 +20,9 @@ def kept_in(out):
 
 
 def start(arguments):
-    environment = dict(os.environ, PYTHONPATH=str(Path(apply.__file__).parents[2]))
+    environment = dict(os.environ, PYTHONPATH=str(Path(paraqd.__file__).parents[1]))
     return subprocess.Popen(
-        [sys.executable, "-m", "paraqd.cli.main", "augment", *map(str, arguments)],
+        [sys.executable, "-m", "paraqd.cli.main", "lab", "augment", *map(str, arguments)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

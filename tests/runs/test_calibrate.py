@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from paraqd import ParaqdError, calibrate_file
-from paraqd.data.formats import TableError
 from paraqd.scoring.verdict import score_of
+from paraqd.tables.formats import TableError
 
 
 def write(path, rows):

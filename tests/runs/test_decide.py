@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraqd import ParaqdError, decide_file, score_file
-from paraqd.data.tables import open_table
 from paraqd.scoring.decisions import Band
+from paraqd.tables.table import open_table
 
 SIGNATURE = "paraqd:0|model:mine@01234567|mode:fused|threshold:0.5|judge:cascade:other@1"
 FAULT = json.dumps([{"kind": "number_lost", "message": "A number was lost."}])

@@ -3,9 +3,9 @@
 import pytest
 
 import paraqd
-from paraqd.data.tables import open_table
 from paraqd.errors import OutputExistsError
 from paraqd.evaluation.errors import EvaluationError
+from paraqd.tables.table import open_table
 
 # two questions, each with a valid and an invalid paraphrase
 PAIRS = [

@@ -14,7 +14,7 @@ import pytest
 
 import paraqd.runs.pieces  # noqa: F401  # loaded before a test patches what it imports
 from paraqd.cli.main import run
-from paraqd.data.locks import try_lock
+from paraqd.tables.locks import try_lock
 from tests.runs.conftest import READING, pairs, parts, rows, write
 
 
@@ -134,7 +134,7 @@ class TestBadInput:
         def starved(*given):
             raise pa.ArrowMemoryError("malloc of size 64 failed")
 
-        monkeypatch.setattr("paraqd.data.parquet.batches", starved)
+        monkeypatch.setattr("paraqd.tables.parquet.batches", starved)
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
         assert "part-00000.parquet is missing" in capsys.readouterr().err
 
@@ -142,7 +142,7 @@ class TestBadInput:
         def broken(*given):
             raise OSError(errno.EIO, "Input/output error")
 
-        monkeypatch.setattr("paraqd.data.parquet.batches", broken)
+        monkeypatch.setattr("paraqd.tables.parquet.batches", broken)
         assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
         assert "part-00000.parquet is missing: rows 1–450 of in/a.parquet cannot be read" in capsys.readouterr().err
         monkeypatch.undo()
@@ -185,14 +185,14 @@ class TestBadInput:
         assert run(["score", "in", "-o", "more/", "--keep-going", "-q", *READING]) == 1
         assert [row["error"] for row in rows("more")[-2:]] == ["not valid JSON", None]
 
-    @pytest.mark.parametrize("command", [["score", *READING], ["augment", "--operators", "f2,f6"]])
+    @pytest.mark.parametrize("command", [["score", *READING], ["lab augment", "--operators", "f2,f6"]])
     def test_an_empty_file_has_no_rows_and_spoils_nothing(self, here, command, capsys):
-        assert run([command[0], "in", "-o", "without/", "-q", *command[1:]]) == 0
+        assert run([*command[0].split(), "in", "-o", "without/", "-q", *command[1:]]) == 0
         Path("in/c.jsonl").touch()
         Path("in/d.csv.gz").write_bytes(gzip.compress(b""))
         Path("in/e.jsonl").write_text("\n\n")
         Path("in/f.csv").write_text("  \n \n")
-        assert run([command[0], "in", "-o", "out/", *command[1:]]) == 0
+        assert run([*command[0].split(), "in", "-o", "out/", *command[1:]]) == 0
         assert "in/c.jsonl is empty (the same in 4 files)\n" in capsys.readouterr().err
         assert Path("out/_SUCCESS").exists() and rows("out") == rows("without")
 
@@ -208,14 +208,17 @@ class TestBadInput:
         assert f"in/{name} is" in capsys.readouterr().err
         assert len(rows("out")) == 580 and not Path("out/_SUCCESS").exists()
 
-    @pytest.mark.parametrize("command", [["score", *READING], ["augment", "--operators", "f2,f6"]])
+    @pytest.mark.parametrize("command", [["score", *READING], ["lab augment", "--operators", "f2,f6"]])
     def test_where_every_file_is_empty_there_is_nothing_to_do(self, tmp_path, monkeypatch, fails, command):
         monkeypatch.chdir(tmp_path)
         Path("in").mkdir()
         Path("in/a.csv").touch()
-        assert fails(command[0], "in", "-o", "out/", *command[1:]) == "error: in has no rows"
+        arguments = [*command[0].split(), "in", "-o", "out/", *command[1:]]
+        assert fails(*arguments) == "error: in has no rows"
         Path("in/b.jsonl").write_text("<<<<")  # what is wrong with the others is not hidden by it
-        assert "error: in/b.jsonl, line 1 is not valid JSON" in fails(command[0], "in", "-o", "out/", *command[1:])
+        assert "error: in/b.jsonl, line 1 is not valid JSON" in fails(
+            *command[0].split(), "in", "-o", "out/", *command[1:]
+        )
 
     def test_a_file_without_the_columns(self, here, fails, capsys):
         Path("in/c.jsonl").write_text('{"a": 1}\n')
@@ -309,11 +312,13 @@ class TestLinks:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes")
-@pytest.mark.parametrize("command", ["score", "augment", "purity", "testset", "pseudo-label", "evaluate"])
+@pytest.mark.parametrize(
+    "command", ["score", "evaluate", "lab augment", "lab purity", "lab testset", "lab pseudo-label"]
+)
 def test_a_pipe_is_refused_instead_of_waited_for(here, fails, command):
     os.mkfifo("pipe.csv")
-    out = {"purity": [], "evaluate": []}.get(command, ["-o", "out.csv"])
-    assert "pipe.csv is not a regular file but a pipe or a device" in fails(command, "pipe.csv", *out)
+    out = {"lab purity": [], "evaluate": []}.get(command, ["-o", "out.csv"])
+    assert "pipe.csv is not a regular file but a pipe or a device" in fails(*command.split(), "pipe.csv", *out)
     os.mkfifo("in/pipe.csv")  # in a folder, it is listed with the unreadable files
     assert run(["score", "in", "-o", "out/", "-q", *READING]) == 1
 

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.data.tables import Table
 from paraqd.runs.locations import Location
 from paraqd.runs.pieces import cuts, rows_of_a_part
 from paraqd.runs.survey import survey
+from paraqd.tables.table import Table
 from tests.runs.conftest import READING, environment, pairs, parts, rows, same, wait_for, write
 
 # the program with a worker that never ends with one of its pieces
@@ -224,12 +224,12 @@ class TestGoingOn:
 
 
 class TestAugment:
-    ARGUMENTS = ("augment", "in", "--operators", "f3,f8,NumberChange,LowTfidfReplacement")
+    ARGUMENTS = ("lab", "augment", "in", "--operators", "f3,f8,NumberChange,LowTfidfReplacement")
 
     def test_the_pairs_of_one_file_with_all_questions(self, here):
         write(Path("all.parquet"), pairs(450) + pairs(130, "b"))
         assert run([*self.ARGUMENTS, "-o", "out/", "--part-rows", "90", "-q"]) == 0
-        assert run(["augment", "all.parquet", *self.ARGUMENTS[2:], "-o", "pairs.parquet", "-q"]) == 0
+        assert run(["lab", "augment", "all.parquet", *self.ARGUMENTS[2:], "-o", "pairs.parquet", "-q"]) == 0
         assert rows("out") == pq.read_table("pairs.parquet").to_pylist()
         schema = pq.read_schema("pairs.parquet")
         assert schema.equals(pq.read_schema(parts("out")[0]).with_metadata(schema.metadata), check_metadata=True)

@@ -14,13 +14,14 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
-from paraqd.data.formats import clear_errors
 from paraqd.extras import MissingExtraError
-from paraqd.operators.resources import ResourceSpec
-from paraqd.runs import pseudo_labels, survey
-from paraqd.runs.augment import AugmentJob, augment, identity_of, models_of
+from paraqd.lab.corpora import pseudo_labels
+from paraqd.lab.corpora.augment import AugmentJob, augment, identity_of, models_of
+from paraqd.lab.corpora.pseudo_labels import pseudo_label_file
+from paraqd.lab.operators.resources import ResourceSpec
+from paraqd.runs import survey
 from paraqd.runs.locations import Location
-from paraqd.runs.pseudo_labels import pseudo_label_file
+from paraqd.tables.formats import clear_errors
 from tests.runs.conftest import READING, environment, pairs, parts, same, write, write_questions
 
 
@@ -119,10 +120,10 @@ def test_another_input_file_is_named(file, out):
 
 
 @pytest.mark.parametrize(("source", "out", "line"), [("in.jsonl", "", "output is empty"), ("", "o/", "input is empty")])
-@pytest.mark.parametrize("command", ["score", "augment", "testset", "purity", "pseudo-label"])
+@pytest.mark.parametrize("command", ["score", "lab augment", "lab testset", "lab purity", "lab pseudo-label"])
 def test_an_empty_path_is_not_the_current_folder(file, fails, command, source, out, line):
     before = sorted(Path().iterdir())
-    assert line in fails(command, source, "--offenders" if command == "purity" else "-o", out)
+    assert line in fails(*command.split(), source, "--offenders" if command == "lab purity" else "-o", out)
     assert sorted(Path().iterdir()) == before
 
 

@@ -19,17 +19,18 @@ ROWS, SIZE = 90, 10
 RECIPE = 'name = "rules"\n[operators]\nvalid = ["NumToWords"]\ninvalid = ["RandomDeletion", "TfidfReplacement"]\n'
 COMMANDS = {
     "score": ["--model", "reading"],
-    "augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
-    "testset": ["--recipe", "rules.toml"],
-    "purity": [],
-    "pseudo-label": [],
+    "lab augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
+    "lab testset": ["--recipe", "rules.toml"],
+    "lab purity": [],
+    "lab pseudo-label": [],
 }
 # the program with a part that is never finished; the encoder is one that needs no model
 BLOCKED = """
 import sys, time
 import numpy as np
 from paraqd.cli.main import run
-from paraqd.runs import parts as stored, pseudo_labels
+from paraqd.runs import parts as stored
+from paraqd.lab.corpora import pseudo_labels
 
 def blocked(part):
     def wait(self, index):
@@ -105,7 +106,7 @@ def pairs(count):
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PARAQD_DEBUG", raising=False)
-    monkeypatch.setattr("paraqd.runs.pseudo_labels.load_encoder", encoder)
+    monkeypatch.setattr("paraqd.lab.corpora.pseudo_labels.load_encoder", encoder)
     rows = list(pairs(ROWS))
     Path("rules.toml").write_text(RECIPE)
     Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -116,8 +117,8 @@ def here(tmp_path, monkeypatch):
 
 
 def arguments(command, source, out, *more):
-    where = "--offenders" if command == "purity" else "-o"
-    return [command, source, where, out, "--part-rows", str(SIZE), *COMMANDS[command], *more]
+    where = "--offenders" if command == "lab purity" else "-o"
+    return [*command.split(), source, where, out, "--part-rows", str(SIZE), *COMMANDS[command], *more]
 
 
 def start(*program):
@@ -173,7 +174,7 @@ def test_an_interrupted_run_continues(here, capsys, command, source, out, how):
 
 @pytest.mark.parametrize(("source", "out"), [("in.jsonl", "out.csv"), ("in", "out/")])
 # pseudo-label is missing, because its worker processes would load a real encoder instead of the one defined above
-@pytest.mark.parametrize("command", ["score", "augment", "testset", "purity"])
+@pytest.mark.parametrize("command", ["score", "lab augment", "lab testset", "lab purity"])
 def test_a_run_of_several_processes_continues_in_one(here, command, source, out):
     assert run(arguments(command, source, f"whole{out.removeprefix('out')}", "-q")) == 0
     kept = out if out.endswith("/") else f"{out}.parts"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from paraqd.data.tables import TableError
 from paraqd.runs.locations import Location
 from paraqd.runs.output import Output, read_metadata, write_beside
 from paraqd.runs.store import hold_store
+from paraqd.tables.table import TableError
 
 
 @pytest.fixture

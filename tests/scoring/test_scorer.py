@@ -12,11 +12,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from counted_calls import calls
 
 import paraqd
 from paraqd import EvidenceKind, Scorer
 from paraqd.errors import ModelError
-from paraqd.scoring.evidence.finding import FEATURES
+from paraqd.scoring.evidence.finding import FEATURES, Finding
 from paraqd.scoring.fused import FusedMethod
 from paraqd.scoring.fusion import Fusion
 from paraqd.scoring.verdict import VerdictTerms
@@ -187,6 +188,22 @@ def test_every_finding_lowers_the_score_and_more_lower_it_further():
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores)) == 4
     assert fusion.score(["number_lost", "unit_changed"]) < fusion.score(["number_lost"])
+
+
+def test_the_deltas_of_many_findings_are_computed_once_for_each_feature():
+    """For every finding, all findings were counted again."""
+    fusion = Fusion(1.0, {"number_lost": -2.0, "unit_changed": -0.5, "word_missing": -1.0})
+    features = ("unit_changed", "number_lost", "number_lost", "unit_changed", "word_missing")
+
+    def findings(count):
+        return [Finding(feature, EvidenceKind.NUMBER_LOST, (), (), "") for feature in features * count]
+
+    for piece in (findings(1), findings(3)):
+        for place, evidence in zip(range(len(piece)), fusion.evidence(piece), strict=True):
+            order = sorted(range(len(piece)), key=lambda i: (fusion.weights[piece[i].feature], i))
+            others = [each.feature for i, each in enumerate(piece) if i != order[place]]
+            assert evidence.delta == fusion.score([each.feature for each in piece]) - fusion.score(others)
+    assert calls(fusion.evidence, findings(80)) < 5 * calls(fusion.evidence, findings(20))
 
 
 def test_a_verdict_can_be_written_as_json(scorer):

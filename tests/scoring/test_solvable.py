@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from paraqd import ModelError, QuestionFault, Scorer, SolvableChecker
-from paraqd.data.question_texts import KINDS
+from paraqd.lab.corpora.question_texts import KINDS
 from paraqd.model_folder import find_model_folder
 from paraqd.scoring.verdict import score_of
 

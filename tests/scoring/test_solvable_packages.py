@@ -12,11 +12,11 @@ import language_judge
 
 from paraqd import ModelError, SolvableChecker, solvable_file
 from paraqd.cli.main import run
-from paraqd.data.tables import open_table
 from paraqd.errors import ArgumentError
 from paraqd.judge_package import SOLVABLE
 from paraqd.model_folder import ONNX_FILE, PACKED_FILE
 from paraqd.parameters import as_options
+from paraqd.tables.table import open_table
 
 TEXTS = [*language_judge.TEXTS, "Tom has 5 pens", "How far?"]
 

@@ -10,7 +10,7 @@ import pytest
 from server_process import KEY, QUESTION
 
 import paraqd
-from paraqd import AsyncClient, Client, ClientError
+from paraqd import AsyncClient, Client, ClientError, PairError, PairsError
 from paraqd.errors import ArgumentError
 from paraqd.server import client_messages
 from paraqd.server.app import create_app
@@ -49,11 +49,11 @@ def test_a_client_returns_the_verdicts_of_the_scorer(start, scorer):
 
 
 def test_work_is_split_to_fit_the_limits_of_the_server(start, scorer):
-    server = start("--max-pairs", "7", "--max-body", "900")
+    server = start("--max-pairs", "7", "--max-text", "300", "--max-characters", "600", "--max-body", "900")
     with Client(server.url) as client:
         assert like(client.score_pairs(PAIRS[:40])) == like(scorer.score_pairs(PAIRS[:40]))
         with pytest.raises(ArgumentError, match="pair 2 is larger than the 900 bytes"):
-            client.score_pairs([PAIRS[0], (QUESTION * 20, "a")])
+            client.score_pairs([PAIRS[0], (QUESTION * 5, "é" * 299)])
 
 
 def test_an_asynchronous_client(scorer):
@@ -95,7 +95,7 @@ MODEL = {
     "threshold": 0.5,
     "signature": "s",
     "version": "1",
-    "limits": {"max_pairs": 9, "max_text": 99, "max_body": 9999},
+    "limits": {"max_pairs": 9, "max_text": 99, "max_characters": 999, "max_body": 9999},
 }
 VERDICT = {"score": 0.25, "valid": False, "evidence": [], "warnings": ["w"]}
 GOOD = {"verdicts": [VERDICT], "signature": "s"}
@@ -116,6 +116,18 @@ def test_a_busy_server_is_asked_again_after_the_time_it_names(monkeypatch):
         (verdict,) = client.score("a", ["b"])
     assert (verdict.score, verdict.warnings, verdict.signature) == (0.25, ("w",), "s")
     assert len(waits) == 3 and 7 <= waits[0] <= 9 and max(waits[1:]) < 1
+
+
+def test_a_pair_without_a_verdict_costs_no_other_pair_its_verdict():
+    failed = {"score": None, "valid": None, "evidence": [], "warnings": [], "error": "a fault"}
+    answer = httpx.Response(200, json={"verdicts": [VERDICT, failed], "signature": "s"})
+    with (
+        Client(transport=Answers(httpx.Response(200, json=MODEL), answer)) as client,
+        pytest.raises(PairsError, match=r"pair 2: a fault") as error,
+    ):
+        client.score("a", ["b", "c"])
+    verdict, found = error.value.results
+    assert verdict.score == 0.25 and isinstance(found, PairError) and str(found) == "a fault"
 
 
 def test_errors_are_clear():

@@ -14,7 +14,7 @@ import uvicorn
 from server_process import QUESTION
 
 from paraqd.server.app import create_app
-from paraqd.server.process import _Server
+from paraqd.server.process import _Server, listen
 from paraqd.server.settings import Settings
 
 JSON = {"content-type": "application/json"}
@@ -101,6 +101,31 @@ def test_a_body_of_50_megabytes_is_refused_and_the_server_goes_on(start, chunked
     assert answer.json()["error"]["code"] in ("too_large", "not_found")
     assert httpx.get(f"{server.url}/healthz").is_success
     assert metric(server, "process_resident_memory_bytes") < before + 45_000_000
+
+
+def test_the_deadline_includes_the_time_that_the_body_takes(start):
+    server = start("--deadline", "0.5")
+    answer = raw(
+        server, b"POST /v1/score HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+    )
+    assert b" 504 " in answer and b'"deadline_exceeded"' in answer
+    assert httpx.get(f"{server.url}/healthz").is_success
+
+
+def test_answers_are_sent_without_delay():
+    """A system that waits for more to send would add 40 milliseconds to every answer."""
+
+    async def run():
+        accepted = asyncio.get_running_loop().create_future()
+        with listen("127.0.0.1", 0) as listening:
+            async with await asyncio.start_server(lambda _, writer: accepted.set_result(writer), sock=listening):
+                _, there = await asyncio.open_connection(*listening.getsockname())
+                here = await accepted
+                assert here.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                for writer in (here, there):
+                    writer.close()
+
+    asyncio.run(run())
 
 
 def test_slow_clients_are_cut_off(start):

@@ -1,10 +1,17 @@
 """The service answers with verdicts, and with one form of error for everything that can be wrong."""
 
+import asyncio
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import anyio.to_thread
+import httpx
 import pytest
-from server_process import QUESTION
+from server_process import KEY, QUESTION
+
+from paraqd.server.app import create_app
+from paraqd.server.settings import Settings
 
 JSON = {"content-type": "application/json"}
 PARAPHRASES = ["How many pens has Tom if 5 are red and 3 blue?", "Tom has 5 red and 4 blue pens. How many in all?", ""]
@@ -98,13 +105,45 @@ def test_a_body_that_is_not_declared_as_json(web, kind):
 
 
 def test_limits(serving):
-    web = serving(max_pairs=2, max_text=100, max_body=2000)
+    web = serving(max_pairs=2, max_text=100, max_characters=200, max_body=2000)
     error = error_of(web.post("/v1/score", json={"question": QUESTION, "paraphrases": ["a"] * 3}), 413)
     assert error["details"] == {"limit": 2, "given": 3}
-    assert web.get("/v1/model").json()["limits"] == {"max_pairs": 2, "max_text": 100, "max_body": 2000}
+    limits = {"max_pairs": 2, "max_text": 100, "max_characters": 200, "max_body": 2000}
+    assert web.get("/v1/model").json()["limits"] == limits
     assert error_of(web.post("/v1/score", content=b"x" * 2001, headers=JSON), 413)["details"] == {"limit": 2000}
     chunks = (b"x" * 500 for _ in range(5))  # sent without a content length
     assert error_of(web.post("/v1/score", content=chunks, headers=JSON), 413)["code"] == "too_large"
+
+
+def test_a_small_request_may_not_mean_much_work(serving):
+    """A question counts in each of its pairs, because it is compared with every paraphrase."""
+    web = serving(max_text=1000, max_characters=20_000)
+    body = {"question": "How many? " * 100, "paraphrases": ["How many?"] * 20}
+    assert len(json.dumps(body)) < 2000
+    error = error_of(web.post("/v1/score", json=body), 413)
+    assert error["code"] == "too_large" and error["details"] == {"limit": 20_000, "given": 20 * 1009}
+    body["paraphrases"].pop()
+    assert web.post("/v1/score", json=body).is_success
+    pairs = [{"question": body["question"], "paraphrase": text} for text in [*body["paraphrases"], "How many?"]]
+    assert error_of(web.post("/v1/score/batch", json={"pairs": pairs}), 413)["details"]["limit"] == 20_000
+
+
+@pytest.mark.usefixtures("faulty_rule")
+def test_a_fault_in_one_comparison_is_the_error_of_its_pair(web, scorer, caplog):
+    texts = [PARAPHRASES[0], "Tom has 5 faulty pens. How many?", PARAPHRASES[1]]
+    answer = web.post("/v1/score", json={"question": QUESTION, "paraphrases": texts}).json()
+    first, faulty, last = answer["verdicts"]
+    assert [first["score"], last["score"]] == [scorer.score(QUESTION, text).score for text in (texts[0], texts[2])]
+    assert "error" not in first
+    assert faulty["score"] is faulty["valid"] is None and "ZeroDivisionError" in faulty["error"]
+    assert "failing" in caplog.text  # the log shows where
+    pairs = [{"question": QUESTION, "paraphrase": text, "id": text} for text in texts]
+    found = web.post("/v1/score/batch", json={"pairs": pairs}).json()["verdicts"]
+    assert [each["id"] for each in found] == texts and [each.get("error") for each in found] == [
+        None,
+        faulty["error"],
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +159,49 @@ def test_limits(serving):
     ],
 )
 def test_paths_and_methods_that_do_not_exist(web, method, path, status):
-    assert error_of(web.request(method, path), status)
+    message = error_of(web.request(method, path), status)["message"]
+    assert path not in message and method not in message  # they may be anything
+
+
+def test_no_request_of_the_service_needs_a_thread_of_the_framework(scorer):
+    """The framework runs functions that are no coroutines in threads; slow work elsewhere could have them all."""
+
+    async def run():
+        app = create_app(Settings(review=False, api_key=KEY), scorer=scorer)
+        threads = anyio.to_thread.current_default_thread_limiter()
+        for number in range(int(threads.total_tokens)):
+            threads.acquire_on_behalf_of_nowait(number)
+        transport = httpx.ASGITransport(app=app)
+        headers = {"Authorization": f"Bearer {KEY}"}
+        async with (
+            asyncio.timeout(60),
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as web,
+        ):
+            body = {"question": QUESTION, "paraphrases": PARAPHRASES}
+            assert len((await web.post("/v1/score", json=body)).json()["verdicts"]) == 3
+            pairs = [{"question": QUESTION, "paraphrase": text} for text in PARAPHRASES]
+            assert (await web.post("/v1/score/batch", json={"pairs": pairs})).is_success
+            assert (await web.post("/v1/login", json={"key": KEY})).is_success
+            assert (await web.post("/v1/logout")).is_success
+            paths = ("/v1/model", "/healthz", "/readyz", "/metrics", "/docs", "/docs/api.js", "/openapi.json")
+            assert {path: (await web.get(path)).status_code for path in paths} == dict.fromkeys(paths, 200)
+
+    asyncio.run(run())
+
+
+def test_the_deadline_ends_the_wait_for_verdicts(serving):
+    web = serving(deadline=0.5)
+    let_go = threading.Event()
+    batcher = web.app.state.batcher
+    batcher._reader.submit(let_go.wait, 60)
+    body = {"question": QUESTION, "paraphrases": PARAPHRASES}
+    error = error_of(web.post("/v1/score", json=body), 504)
+    assert error["code"] == "deadline_exceeded" and "0.5 seconds" in error["message"]
+    assert batcher.waiting == 0
+    let_go.set()
+    assert web.post("/v1/score", json=body).is_success
+    assert 'paraqd_refused_total{reason="deadline"} 1.0' in web.get("/metrics").text.splitlines()
 
 
 def test_the_state_of_the_server(web):

@@ -38,6 +38,7 @@ def test_the_key_can_be_in_a_file(tmp_path):
         ({"port": 70_000}, "port"),
         ({"threshold": float("nan")}, "threshold"),
         ({"max_text": 0}, "max_text"),
+        ({"max_text": 500, "max_characters": 999}, "the longest texts would always be refused"),
         ({"max_paraphrases": 0}, "max_paraphrases"),
         ({"max_paraphrasing": 0}, "max_paraphrasing"),
         ({"paraphrase_source": " "}, "paraphrase_source is empty"),

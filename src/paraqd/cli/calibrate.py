@@ -55,8 +55,8 @@ def calibrate(
     were left out, so that they hold for new pairs too. With too few decisions, nothing is suggested.
     """
     from paraqd.cli.options import checked_threshold
-    from paraqd.data.tables import Columns
     from paraqd.runs.calibrate import calibrate_file
+    from paraqd.tables.table import Columns
 
     report = calibrate_file(
         sources,

@@ -9,8 +9,8 @@ from io import TextIOWrapper
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from paraqd.cli.marking import visible
 from paraqd.plural import counted
+from paraqd.terminal_text import one_line, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -64,7 +64,7 @@ class _Visible:
 
 def say(message: str) -> None:
     """Write a message to standard error as one line, without wrapping."""
-    stderr().print(_one_line(message), soft_wrap=True)
+    stderr().print(one_line(message), soft_wrap=True)
 
 
 def note(message: str) -> None:
@@ -77,12 +77,12 @@ def note(message: str) -> None:
 
 def fail(message: str) -> None:
     """Write a one-line error message to standard error."""
-    sys.stderr.write(f"error: {visible(_one_line(message))}\n")
+    sys.stderr.write(f"error: {one_line(message)}\n")
 
 
 def write_json(data: Any) -> None:
     """Write data to standard output as JSON, for use by other programs."""
-    from paraqd.data.writers import json_text
+    from paraqd.tables.writers import json_text
 
     sys.stdout.write(json_text(data, encoding=sys.stdout.encoding or "utf-8", indent=2) + "\n")
 
@@ -168,7 +168,3 @@ def listed_error_rows(source: str, errors: int, error_rows: Sequence[tuple[str, 
 
 def _short(name: str) -> str:
     return name if len(name) <= 40 else name[:39] + "…"
-
-
-def _one_line(message: str) -> str:
-    return " ".join(message.split())

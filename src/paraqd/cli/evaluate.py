@@ -96,12 +96,12 @@ def evaluate(
     from dataclasses import replace
 
     from paraqd.cli.progress import Bar
-    from paraqd.data.datasets import columns_of
     from paraqd.evaluation.report import report_tables, write_plots
     from paraqd.evaluation.tables import table_format, write_tables
     from paraqd.extras import require_extra
     from paraqd.runs.evaluate import evaluate_file
     from paraqd.runs.run import ignore
+    from paraqd.tables.datasets import columns_of
 
     if plots is not None:  # fail now rather than after the work
         require_extra("train", "plots", "matplotlib")

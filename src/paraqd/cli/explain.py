@@ -91,7 +91,8 @@ def _show_evidence(console: Console, verdict: Verdict) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from paraqd.cli.marking import style, visible
+    from paraqd.cli.marking import style
+    from paraqd.terminal_text import visible
 
     console.print(_heading("Evidence against the paraphrase"))
     if not verdict.evidence:
@@ -111,7 +112,7 @@ def _show_warnings(console: Console, verdict: Verdict) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from paraqd.cli.marking import visible
+    from paraqd.terminal_text import visible
 
     if not verdict.warnings:
         return

@@ -35,21 +35,35 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_CODE
     except (BrokenPipeError, SystemExit) as error:  # typer and rich raise SystemExit because of a broken pipe
-        if not any(isinstance(each, BrokenPipeError) for each in (error, error.__context__)):
-            raise
-        _discard_output()
-        return _DONE
+        if any(isinstance(each, BrokenPipeError) for each in (error, error.__context__)):
+            _discard_output()
+            return _DONE
+        return _ended(error)
+
+
+def _ended(error: BaseException) -> int:
+    """Report that other code wanted to end the program, which would hide that nothing was done."""
+    from paraqd.cli.console import fail, is_debugging
+
+    if is_debugging():
+        raise error
+    fail(f"a package that paraqd uses ended the program: {error!r} (set PARAQD_DEBUG=1 to see where)")
+    return _NOTHING_DONE
 
 
 def _run(arguments: list[str]) -> int:
     """Run the command and return its exit code. Report an error in one line."""
     try:
         from paraqd.cli.options import with_optional_values
-        from paraqd.cli.program import COMMANDS, program
+        from paraqd.cli.program import moved, program
 
-        only = arguments[0] if arguments and arguments[0] in COMMANDS else None
+        if message := moved(arguments):
+            from paraqd.cli.console import fail
+
+            fail(message)
+            return _NOTHING_DONE
         with as_options():
-            code = program(only)(args=with_optional_values(arguments), prog_name="paraqd", standalone_mode=False)
+            code = program(arguments)(args=with_optional_values(arguments), prog_name="paraqd", standalone_mode=False)
         return code if isinstance(code, int) else _DONE
     except BrokenPipeError:
         raise

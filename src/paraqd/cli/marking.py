@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+from paraqd.terminal_text import visible
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 # one colour per piece of evidence; the colours repeat
 COLOURS = ("red", "yellow", "magenta", "cyan", "green", "blue")
-# characters that change the writing direction of the rest of the line, including the brackets and numbers added here
-_DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class Piece(NamedTuple):
@@ -68,22 +67,6 @@ def marked(text: str, spans: Sequence[Sequence[tuple[int, int]]]) -> Text:
 def style(number: int) -> str:
     """Return the colour for the piece of evidence with this number."""
     return COLOURS[(number - 1) % len(COLOURS)]
-
-
-def visible(text: str) -> str:
-    r"""Replace control characters, surrogates and directional overrides, which could disturb the terminal.
-
-    >>> visible("5 km\x1b[31m\r\nin all\u202e")
-    '5 km�[31m\nin all�'
-    """
-    text = text.replace("\r\n", "\n")
-    return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
-
-
-def _shown(character: str) -> str:
-    if character in "\n\t":
-        return character
-    return "\ufffd" if character in _DIRECTION or unicodedata.category(character) in ("Cc", "Cs") else character
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -170,23 +170,6 @@ def names_in(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def models_in(given: Sequence[str] | None) -> dict[str, str]:
-    """Return the models passed with ``--generator``, keyed by operator.
-
-    >>> models_in(["f9=models/f9"])
-    {'f9': 'models/f9'}
-    """
-    from paraqd.operators.plan import AugmentError
-
-    models = {}
-    for item in given or ():
-        key, sign, model = item.partition("=")
-        if not sign or not key.strip() or not model.strip():
-            raise AugmentError(f"--generator {item}: write it as ID=MODEL, such as --generator f9=DIR")
-        models[key.strip()] = model.strip()
-    return models
-
-
 def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
     """Raise a usage error if an option's value is not one of its choices."""
     if value not in choices:

@@ -142,10 +142,10 @@ def paraphrase(
     source, style, edits, repaired, rank, error and signature. A row without a usable question is kept, with the reason
     in the column error. To resume an interrupted run, repeat the command.
     """
-    from paraqd.data.tables import Columns
     from paraqd.paraphrasing.choice import Limits
     from paraqd.paraphrasing.files import paraphrase_file
     from paraqd.paraphrasing.paraphraser import Settings
+    from paraqd.tables.table import Columns
 
     given = {
         "model": endpoint_model,

@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.text import Text
 
 from paraqd.cli.console import stderr
-from paraqd.cli.marking import visible
+from paraqd.terminal_text import visible
 
 if TYPE_CHECKING:
     from rich.progress import Task, TaskID

@@ -29,9 +29,9 @@ from paraqd.cli.run_options import EngineName, run_command, running, say_problem
 from paraqd.plural import counted
 
 if TYPE_CHECKING:
-    from paraqd.data.tables import Columns
     from paraqd.runs.score import ScoredRow, ScoreReport
     from paraqd.scoring.verdict import Verdict
+    from paraqd.tables.table import Columns
 
 EXAMPLE = "Example: paraqd score pairs.csv -o scored.csv"
 
@@ -147,8 +147,8 @@ def score(
     command. If the input is a folder, the output is a folder of Parquet parts.
     """
     from paraqd.cli.options import checked_threshold, load_scorer, review_of
-    from paraqd.data.tables import Columns
     from paraqd.runs.score import Model, score_file
+    from paraqd.tables.table import Columns
 
     wanted_review = review_of(review)
     if only is Only.review and not wanted_review:
@@ -225,8 +225,8 @@ def _check_report(report_file: str, source: str, out: str | None, *, wide: bool,
 
 def _write_report(report_file: str, out: str, columns: Columns, only: Only | None) -> str:
     """Write the report on the output. Return a line that says why it cannot be written, or an empty string."""
-    from paraqd.data.formats import TableError
     from paraqd.runs.report import write_report
+    from paraqd.tables.formats import TableError
 
     notes = [f"This file contains only the pairs with the verdict {only.value}."] if only else []
     try:
@@ -245,8 +245,8 @@ def _noun(report: ScoreReport) -> str:
 
 
 def _json_lines(rows: list[ScoredRow], total: int) -> None:
-    from paraqd.data.writers import json_text
     from paraqd.runs.column_types import jsonable
+    from paraqd.tables.writers import json_text
 
     # write to the original stream, because a visible progress bar replaces sys.stdout
     file = getattr(sys.stdout, "rich_proxied_file", sys.stdout)
@@ -297,7 +297,7 @@ def _texts(scored: ScoredRow, room: int, style: str) -> Any:
     """Return the beginning of the paraphrase, followed by lines with the first piece of evidence and the warnings."""
     from rich.text import Text
 
-    from paraqd.cli.marking import visible
+    from paraqd.terminal_text import visible
 
     paraphrase, verdict = scored.paraphrase, scored.verdict
     given = "" if paraphrase is None else visible(" ".join(str(paraphrase)[:1000].split()))

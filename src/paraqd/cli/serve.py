@@ -117,6 +117,14 @@ def serve(
     max_text: Annotated[
         int | None, typer.Option(min=1, help="The most characters in a text.", rich_help_panel=_LIMITS)
     ] = None,
+    max_characters: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="The most characters in all pairs of a request, in which a question counts once for each pair.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None,
     max_body: Annotated[
         int | None, typer.Option(min=1, help="The most bytes in a request.", rich_help_panel=_LIMITS)
     ] = None,
@@ -175,6 +183,7 @@ def serve(
         max_paraphrasing=max_paraphrasing,
         max_pairs=max_pairs,
         max_text=max_text,
+        max_characters=max_characters,
         max_body=max_body,
         max_upload=max_upload,
         max_waiting=max_waiting,

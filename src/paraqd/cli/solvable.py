@@ -88,8 +88,8 @@ def solvable(
     1), solvable, evidence and warnings (JSON), error and signature. To resume an interrupted run, repeat the command.
     """
     from paraqd.cli.options import checked_threshold
-    from paraqd.data.tables import Columns
     from paraqd.runs.solvable import solvable_file
+    from paraqd.tables.table import Columns
 
     with running(run, quiet=quiet) as options:
         report = solvable_file(

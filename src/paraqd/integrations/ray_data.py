@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from paraqd.data.tables import Columns
-from paraqd.data.writers import arrow_schema
 from paraqd.runs.column_types import typed
 from paraqd.runs.score import Model
 from paraqd.runs.score_rows import ADDED, ADDED_WITH_WHY, added_columns, as_record, score_rows
+from paraqd.tables.table import Columns
+from paraqd.tables.writers import arrow_schema
 
 
 class ScoreBatches:

@@ -14,16 +14,18 @@ a valid paraphrase that is far enough earns exactly the probability that it is v
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from paraqd.errors import ArgumentError
 from paraqd.integrations.faults import fault_of
 from paraqd.integrations.reward_guards import COPIED, check_output
 from paraqd.integrations.wording import distance
+from paraqd.scoring.pair_errors import PairError, results_of
 from paraqd.scoring.verdict import THRESHOLD, Verdict
 
 LOWEST = -1.0
+UNSCORED = "unscored"
 _ADDITION = 0.5  # each addition multiplies the reward by this factor
 
 
@@ -68,7 +70,8 @@ class Rating:
     reward : float
         A number from -1 to 1.
     fault : str
-        Empty for a paraphrase that is valid and different. Otherwise the name of a guard, or the kind of evidence.
+        Empty for a paraphrase that is valid and different. Otherwise the name of a guard, the kind of evidence, or
+        ``unscored`` if a fault in the scorer left the pair without a verdict.
     distance : float, optional
         The distance between the output and the question. None if it was not measured, because a guard caught the
         output before.
@@ -127,7 +130,7 @@ def rate_outputs(
         raise ArgumentError(f"there are {len(pairs)} pairs and {len(known)} answers: pass one answer for each pair")
     caught = [_caught(*pair, answer, settings) for pair, answer in zip(pairs, known, strict=True)]
     passed = [place for place, rating in enumerate(caught) if not rating.fault]
-    verdicts = scorer.score_pairs([pairs[place] for place in passed]) if passed else []
+    verdicts = results_of(lambda: scorer.score_pairs([pairs[place] for place in passed])) if passed else []
     threshold = getattr(scorer, "threshold", THRESHOLD)
     for place, verdict in zip(passed, verdicts, strict=True):
         caught[place] = _judged(verdict, threshold, caught[place], settings)
@@ -153,8 +156,10 @@ def _caught(question: str, output: str, answer: object, settings: RewardSettings
     return Rating(LOWEST, COPIED if apart < settings.least_distance else "", apart, None, additions)
 
 
-def _judged(verdict: Verdict, threshold: float, passed: Rating, settings: RewardSettings) -> Rating:
+def _judged(verdict: Verdict | PairError, threshold: float, passed: Rating, settings: RewardSettings) -> Rating:
     """Return the rating of an output that passed the guards."""
+    if isinstance(verdict, PairError):
+        return replace(passed, reward=LOWEST, fault=UNSCORED)
     assert passed.distance is not None
     quality = _quality(verdict.score, threshold)
     reward = min(0.0, 2 * quality - 1)

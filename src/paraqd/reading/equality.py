@@ -55,11 +55,11 @@ def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quanti
     """
     found: list[tuple[Hashable, tuple[Quantity, ...]]] = []
     carried = Fraction(0)
-    parts: tuple[Quantity, ...] = ()
+    parts: list[Quantity] = []
     for this, following in pairwise([*quantities, None]):
         if this is None:
             break
-        parts = (*parts, this)
+        parts.append(this)
         if following is not None and _compound(this, following):
             carried += this.value * dimension(this.unit)[1]
             continue
@@ -67,11 +67,11 @@ def grouped(quantities: Sequence[Quantity]) -> list[tuple[Hashable, tuple[Quanti
             top, slash, bottom = (this.unit or "").partition("/")
             name, factor = _dimension_inside(top, parts[0])
             total = (carried + this.value * factor) / (dimension(bottom)[1] if bottom else 1)
-            found.append(((name + slash + (dimension(bottom)[0] if bottom else ""), total), parts))
+            found.append(((name + slash + (dimension(bottom)[0] if bottom else ""), total), tuple(parts)))
             carried = Fraction(0)
         else:
-            found.append((signature(this), parts[-1:]))
-        parts = ()
+            found.append((signature(this), (this,)))
+        parts = []
     return found
 
 

@@ -36,7 +36,7 @@ _INVERTED = re.compile(
     re.I,
 )
 _WANTED = re.compile(
-    r"\s(?:is|are) (?:to be (?:found|calculated|determined|computed|worked out)|asked)(?: for)?\s*\W*$",
+    r"\s(?:is|are) (?:to be (?:found|calculated|determined|computed|worked out)|asked)(?: for)?\W*$",
     re.I,
 )
 _REQUIRED = re.compile(r"(?:required|wanted|sought|asked(?: for)?|to find)\s*:\s*(?=[^\W\d_])", re.I)
@@ -75,10 +75,11 @@ _ORDER = re.compile(
 # what the solver should do besides answering; such a clause asks for nothing about the problem
 _INSTRUCTION = re.compile(
     r"(?:(?:show|write|give|state|list|describe|present)(?: down| out| me| us)?(?: (?:all|of|the|your|clear|every|a))* "
-    r"(?:work|workings?|steps?|reasons?|reasoning|method|thinking|calculations?|explanation)|"
+    r"(?:work|workings?|steps?|reasons?|reasoning|method|thinking|calculations?|explanation)"
+    r"(?: (?:for|behind|clearly|neatly|below)\b[^.]*+)?|"
     r"(?:explain|justify|check|defend|prove|show)(?: (?:me|us))?(?: how you (?:got|found|worked|did|solved|reached)| "
-    r"(?:that )?your)\b[^.]*|tell (?:me|us) how you (?:got|found|worked|did|solved|reached)\b[^.]*)"
-    r"(?: (?:for|behind|clearly|neatly|below)\b[^.]*)?[.!]?\s*$",
+    r"(?:that )?your)\b[^.]*+|tell (?:me|us) how you (?:got|found|worked|did|solved|reached)\b[^.]*+)"
+    r"[.!]?\s*$",
     re.I,
 )
 _LOOK_BACK = 60

@@ -5,6 +5,7 @@ A span is a pair (start, end) of code-point positions in the text, as in ``text[
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -173,6 +174,15 @@ class Problem:
     def sentence_starts(self) -> frozenset[int]:
         """The start positions of the sentences."""
         return frozenset(sentence.start for sentence in self.sentences)
+
+    def sentence_at(self, place: int) -> Sentence | None:
+        """Return the sentence that contains a position, or None if the position is between two sentences."""
+        number = bisect_right(self._starts, place) - 1
+        return self.sentences[number] if number >= 0 and place < self.sentences[number].end else None
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return tuple(sentence.start for sentence in self.sentences)
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:

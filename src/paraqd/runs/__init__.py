@@ -20,6 +20,6 @@ If a setting or the input has changed, a one-line error names the difference. Th
 unfinished run, and ``overwrite`` replaces a finished output. Only one run at a time can write to an output.
 
 The public functions are `score.score_file`, `augment.augment` and `pseudo_labels.pseudo_label_file`, together with
-`purity.check_file` and `testset.make_testset` in `paraqd.annotation`. All of them accept the options in
+`purity.check_file` and `testset.make_testset` in `paraqd.lab.annotation`. All of them accept the options in
 `run.RunOptions`.
 """

@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import TableError
-from paraqd.data.rows import numbered
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table, open_table
 from paraqd.errors import ArgumentError
 from paraqd.evaluation.suggestion import RIGHT, Suggestion, suggest
 from paraqd.parameters import named
@@ -17,6 +14,9 @@ from paraqd.runs.decide_columns import SCORE, ScoreGroup, groups_in, score_in
 from paraqd.runs.score_rows import DECISION, PARAPHRASE_COLUMN
 from paraqd.scoring.signature import decided_again, parts_of
 from paraqd.scoring.verdict import THRESHOLD
+from paraqd.tables.formats import TableError
+from paraqd.tables.rows import numbered
+from paraqd.tables.table import DEFAULT_COLUMNS, Columns, Table, open_table
 
 ACCEPT = frozenset("1 1.0 true yes y ok accept accepted approve approved valid keep good right correct".split())
 REJECT = frozenset("0 0.0 false no n reject rejected refuse refused invalid drop bad wrong incorrect".split())

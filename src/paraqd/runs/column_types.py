@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paraqd.data.formats import Format
+from paraqd.tables.formats import Format
 
 _INT64 = range(-(2**63), 2**63)
 _EXACT = range(-(2**53), 2**53 + 1)  # integers that a floating-point number represents exactly

@@ -8,10 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from paraqd.data.formats import Format, TableError, kind_of
-from paraqd.data.rows import numbered
-from paraqd.data.tables import Row, Table
-from paraqd.data.writers import Schema, output_dialect
 from paraqd.errors import ArgumentError
 from paraqd.parameters import named
 from paraqd.runs.column_types import fitted_row, fitted_schema, typed
@@ -36,6 +32,10 @@ from paraqd.runs.survey import Inputs, check_cells
 from paraqd.scoring.decisions import Band, Review, band_for, decide
 from paraqd.scoring.signature import decided_again, parts_of
 from paraqd.scoring.verdict import THRESHOLD
+from paraqd.tables.formats import Format, TableError, kind_of
+from paraqd.tables.rows import numbered
+from paraqd.tables.table import Row, Table
+from paraqd.tables.writers import Schema, output_dialect
 from paraqd.version import __version__
 
 _COUNTED = (*VERDICTS, "errors")

@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paraqd.data.numbers import read_number
-from paraqd.data.tables import Table
 from paraqd.runs.score_rows import DECISION, VERDICTS
+from paraqd.tables.numbers import read_number
+from paraqd.tables.table import Table
 
 SCORE = "score"
 ERROR = "error"  # the decision beside a paraphrase that could not be scored

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
-from paraqd.data.formats import TableError
 from paraqd.parameters import are_options, name_as_options, named
 from paraqd.runs.parts import Facts
 from paraqd.runs.pieces import Piece, UnreadableError
+from paraqd.tables.formats import TableError
 
 # called with the number of rows processed so far in pieces that are not finished
 OnRows = Callable[[int], None]

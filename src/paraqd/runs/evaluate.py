@@ -6,15 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paraqd.data.datasets import DATASETS, columns_of, load_pairs, state
-from paraqd.data.formats import is_known
-from paraqd.data.pairs import Pair, both_classes
-from paraqd.data.tables import Columns
-from paraqd.data.writers import check_outputs
 from paraqd.errors import ModelError
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.report import Report, Scored, build_report
-from paraqd.generators.encoder import DEFAULT_ENCODER, EncoderError, encoder_folder, load_encoder
 from paraqd.parameters import named
 from paraqd.progress import Progress, silent
 from paraqd.runs.evaluate_scores import (
@@ -29,7 +23,13 @@ from paraqd.runs.run import Say, ignore
 from paraqd.scoring.cosine import cosine_scores
 from paraqd.scoring.scorer import Scorer, holds_scorer
 from paraqd.scoring.signature import folder_hash, signature
+from paraqd.scoring.torch_encoder import DEFAULT_ENCODER, EncoderError, encoder_folder, load_encoder
 from paraqd.scoring.verdict import THRESHOLD
+from paraqd.tables.datasets import DATASETS, columns_of, load_pairs, state
+from paraqd.tables.formats import is_known
+from paraqd.tables.pairs import Pair, both_classes
+from paraqd.tables.table import Columns
+from paraqd.tables.writers import check_outputs
 
 DEFAULT_SCORER = "default"
 _FIRST, _SECOND = "--model", "--compare"

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraqd.data.pairs import Pair, read_pairs
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, open_table
-from paraqd.data.writers import output_dialect, write_rows
 from paraqd.evaluation.errors import EvaluationError
 from paraqd.evaluation.report import Scored
 from paraqd.scoring.signature import decided_again
+from paraqd.tables.pairs import Pair, read_pairs
+from paraqd.tables.table import DEFAULT_COLUMNS, Columns, open_table
+from paraqd.tables.writers import output_dialect, write_rows
 from paraqd.version import __version__
 
 SCORE = "score"

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from paraqd.data.rows import LostRow, Row
 from paraqd.runs.parts import Facts
 from paraqd.runs.score_rows import NAMED_ROWS
+from paraqd.tables.rows import LostRow, Row
 
 
 class ErrorRow(NamedTuple):

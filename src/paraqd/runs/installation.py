@@ -13,7 +13,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.datasets import cache_dir
 from paraqd.errors import ModelError, ParaqdError
 from paraqd.extras import EXTRAS
 from paraqd.judge_package import JUDGE, SOLVABLE
@@ -24,6 +23,7 @@ from paraqd.scoring.judge.installed import installed_judge, installed_model
 from paraqd.scoring.scorer import Scorer
 from paraqd.scoring.second_opinion import default_judge
 from paraqd.scoring.solvable import SolvableChecker
+from paraqd.tables.datasets import cache_dir
 from paraqd.version import __version__
 
 # what each extra adds

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from paraqd.data.formats import STANDARD_INPUT, TableError, clear_errors, reason
 from paraqd.extras import optional_imports
 from paraqd.files import atomic_write
+from paraqd.tables.formats import STANDARD_INPUT, TableError, clear_errors, reason
 
 _SCHEME = "://"
 # file systems in which uploads are atomic

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import Format, TableError, clear_errors, kind_of
-from paraqd.data.tables import check_writable, replacing
 from paraqd.extras import MissingExtraError
 from paraqd.files import check_regular
 from paraqd.parameters import named
 from paraqd.runs.locations import Location, is_uri
 from paraqd.runs.store import may_replace, parts_place, remove_leftover
+from paraqd.tables.formats import Format, TableError, clear_errors, kind_of
+from paraqd.tables.table import check_writable, replacing
 
 
 @dataclass(frozen=True)

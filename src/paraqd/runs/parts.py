@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from paraqd.data.formats import TableError, clear_errors
-from paraqd.data.tables import Row
-from paraqd.data.writers import COMPRESSION, ParquetRows, Schema, Writer, arrow_schema
 from paraqd.runs.locations import Location
+from paraqd.tables.formats import TableError, clear_errors
+from paraqd.tables.table import Row
+from paraqd.tables.writers import COMPRESSION, ParquetRows, Schema, Writer, arrow_schema
 
 _KEY = b"paraqd.part"
 Facts = Mapping[str, Any]

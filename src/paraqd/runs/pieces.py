@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from paraqd.data.formats import TableError, clear_errors
-from paraqd.data.parquet import batches, first_sentence, group_problem, open_parquet
-from paraqd.data.rows import LostRow
-from paraqd.data.tables import Row, Table
 from paraqd.runs.locations import Location
+from paraqd.tables.formats import TableError, clear_errors
+from paraqd.tables.parquet import batches, first_sentence, group_problem, open_parquet
+from paraqd.tables.rows import LostRow
+from paraqd.tables.table import Row, Table
 
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 _PARTS = 4096  # the target number of parts: enough for many machines, few enough to list in a second or two

@@ -9,9 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypedDict
 
-from paraqd.data.formats import CannotWriteError, TableError, encoding_name, kind_of
-from paraqd.data.tables import Columns, Row, Table, open_writer, replacing
-from paraqd.data.writers import PLAIN, Dialect, Schema
 from paraqd.parameters import named
 from paraqd.plural import counted
 from paraqd.progress import Progress, silent
@@ -24,6 +21,9 @@ from paraqd.runs.pieces import Piece
 from paraqd.runs.score_columns import check_clash
 from paraqd.runs.store import Store, hold_store
 from paraqd.runs.survey import Check, Inputs, of_files, survey
+from paraqd.tables.formats import CannotWriteError, TableError, encoding_name, kind_of
+from paraqd.tables.table import Columns, Row, Table, open_writer, replacing
+from paraqd.tables.writers import PLAIN, Dialect, Schema
 
 Say = Callable[[str], None]
 PieceRows = Iterator[tuple[Piece, Iterator[Row]]]

@@ -8,9 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from paraqd.data.formats import Format, TableError, kind_of
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
-from paraqd.data.writers import Schema, output_dialect
 from paraqd.model_folder import is_shipped
 from paraqd.parameters import named
 from paraqd.runs.column_types import fitted_row, fitted_schema
@@ -41,6 +38,9 @@ from paraqd.runs.score_rows import (
 )
 from paraqd.runs.survey import Inputs, check_cells
 from paraqd.scoring.decisions import Band, Review, band_for
+from paraqd.tables.formats import Format, TableError, kind_of
+from paraqd.tables.table import DEFAULT_COLUMNS, Columns, Row
+from paraqd.tables.writers import Schema, output_dialect
 
 __all__ = ["ErrorRow", "Model", "ScoreReport", "ScoredRow", "score_file"]
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from paraqd.data.formats import TableError
-from paraqd.data.pair_tables import WIDE, PairColumns, pair_columns
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Table
-from paraqd.data.writers import Schema
 from paraqd.parameters import named
 from paraqd.runs.score_rows import ADDED, DECISION, PARAPHRASE_COLUMN, WHY
 from paraqd.runs.survey import Inputs, of_files
+from paraqd.tables.formats import TableError
+from paraqd.tables.pair_tables import WIDE, PairColumns, pair_columns
+from paraqd.tables.table import DEFAULT_COLUMNS, Columns, Table
+from paraqd.tables.writers import Schema
 
 
 @dataclass

@@ -7,10 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from paraqd.data.pair_tables import WIDE, PairColumns
-from paraqd.data.rows import LostRow, numbered
-from paraqd.data.tables import Row
-from paraqd.data.writers import Schema
 from paraqd.runs.column_types import typed
 from paraqd.runs.engines import OnRows, Result
 from paraqd.runs.failed_rows import LostRows
@@ -32,6 +28,10 @@ from paraqd.runs.score_rows import (
 )
 from paraqd.scoring.decisions import Band
 from paraqd.scoring.verdict import Verdict
+from paraqd.tables.pair_tables import WIDE, PairColumns
+from paraqd.tables.rows import LostRow, numbered
+from paraqd.tables.table import Row
+from paraqd.tables.writers import Schema
 
 Records = Sequence[Mapping[str, Any]]
 

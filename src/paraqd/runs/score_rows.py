@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from paraqd.data.pair_tables import PairColumns
 from paraqd.scoring.decisions import Band, decide
+from paraqd.scoring.pair_errors import PairError, results_of
+from paraqd.tables.pair_tables import PairColumns
 
 if TYPE_CHECKING:
-    from paraqd.data.tables import Columns, Row
     from paraqd.scoring.verdict import Verdict
+    from paraqd.tables.table import Columns, Row
 
 # the columns that scoring adds, in order
 ADDED: Mapping[str, type] = {
@@ -111,7 +112,8 @@ def begin(rows: Sequence[Row], columns: PairColumns, scorer: PairScorer) -> Call
         wait = None
 
     def finish() -> list[Scored]:
-        verdicts = iter(wait() if wait is not None else [_score_one(pair, scorer) for pair in pairs])
+        results = results_of(wait) if wait is not None else [_score_one(pair, scorer) for pair in pairs]
+        verdicts = (str(each) if isinstance(each, PairError) else each for each in results)
         return [[error or next(verdicts) for error in found] for found in errors]
 
     return finish
@@ -120,7 +122,7 @@ def begin(rows: Sequence[Row], columns: PairColumns, scorer: PairScorer) -> Call
 def _score_one(pair: tuple[str, str], scorer: PairScorer) -> Verdict | str:
     try:
         return scorer.score(*pair)
-    except ValueError as error:
+    except (PairError, ValueError) as error:
         why = str(error).removeprefix("pair 1: ")  # this number is not the row's number in the file
         return " ".join(why.split()) or "cannot be scored"
 

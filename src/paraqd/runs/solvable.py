@@ -8,11 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from paraqd.data.formats import Format, TableError, kind_of
-from paraqd.data.pair_tables import PairColumns
-from paraqd.data.rows import numbered
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns, Row
-from paraqd.data.writers import Schema, output_dialect
 from paraqd.model_folder import SOLVABLE_MODEL, is_shipped
 from paraqd.parameters import named
 from paraqd.runs.column_types import fitted_row, fitted_schema, typed
@@ -36,6 +31,11 @@ from paraqd.runs.run import (
 from paraqd.runs.score_rows import CHUNK, NAMED_ROWS, in_chunks, shown_score
 from paraqd.runs.survey import Inputs, check_cells
 from paraqd.scoring.solvable import Solvability, SolvableChecker
+from paraqd.tables.formats import Format, TableError, kind_of
+from paraqd.tables.pair_tables import PairColumns
+from paraqd.tables.rows import numbered
+from paraqd.tables.table import DEFAULT_COLUMNS, Columns, Row
+from paraqd.tables.writers import Schema, output_dialect
 
 # the columns that the check adds, in order
 ADDED: Mapping[str, type] = {

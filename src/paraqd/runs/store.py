@@ -21,13 +21,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import TableError, clear_errors
-from paraqd.data.locks import try_lock
 from paraqd.parameters import named
 from paraqd.runs.locations import Location
 from paraqd.runs.manifest import FORMAT, run_name, what_differs
 from paraqd.runs.parts import Facts, Parts, unpacked
 from paraqd.runs.survey import AT_ONCE, Inputs
+from paraqd.tables.formats import TableError, clear_errors
+from paraqd.tables.locks import try_lock
 
 _MANIFEST, _SUCCESS, _LOCK = "_manifest.json", "_SUCCESS", ".lock"
 # in a manifest, notes on which the results do not depend: the size and time of the output file that the run may replace

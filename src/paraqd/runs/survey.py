@@ -9,8 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.excel import LONGEST_CELL
-from paraqd.data.formats import (
+from paraqd.files import sha256_of
+from paraqd.parameters import named
+from paraqd.plural import counted
+from paraqd.progress import Progress, silent
+from paraqd.runs.column_types import ValueKinds, plain_value, types_in
+from paraqd.runs.locations import Entry, Location
+from paraqd.runs.pieces import LEAST_ROWS, Piece, Reader, cuts, even_cuts, opened_parquet, rows_of_a_part
+from paraqd.tables.excel import LONGEST_CELL
+from paraqd.tables.formats import (
     DamagedError,
     EmptyError,
     Format,
@@ -21,15 +28,8 @@ from paraqd.data.formats import (
     kind_of,
     not_regular,
 )
-from paraqd.data.rows import LostRow, numbered
-from paraqd.data.tables import Table, open_table
-from paraqd.files import sha256_of
-from paraqd.parameters import named
-from paraqd.plural import counted
-from paraqd.progress import Progress, silent
-from paraqd.runs.column_types import ValueKinds, plain_value, types_in
-from paraqd.runs.locations import Entry, Location
-from paraqd.runs.pieces import LEAST_ROWS, Piece, Reader, cuts, even_cuts, opened_parquet, rows_of_a_part
+from paraqd.tables.rows import LostRow, numbered
+from paraqd.tables.table import Table, open_table
 
 AT_ONCE = 16  # the number of files inspected in parallel, because object stores respond slowly
 _EVERY = 4096  # rows between two progress reports
@@ -359,7 +359,7 @@ def _common_types(files: Sequence[InputFile]) -> dict[str, Any]:
 def _widest(name: str, one: Any, other: Any) -> Any:
     import pyarrow as pa
 
-    from paraqd.data.writers import arrow_schema
+    from paraqd.tables.writers import arrow_schema
 
     try:
         both = [arrow_schema({name: each}) for each in (one, other)]

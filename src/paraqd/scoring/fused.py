@@ -20,6 +20,7 @@ from paraqd.scoring.verdict import THRESHOLD, Evidence, Verdict, VerdictTerms
 
 _REMEMBERED_QUESTIONS = 512
 _SHORT_WORD = 3
+_INCOMPLETE = "The texts have too many numbers to compare each with all others, so the score may be wrong."
 _LEAST_DELTA = 0.05
 # words whose meaning depends on the preceding sentences
 _POINTING = re.compile(
@@ -142,8 +143,10 @@ class FusedMethod:
             evidence = _add_piece(evidence, piece)
         if score > terms.threshold:  # evidence that hardly changed the score is not reported
             evidence = tuple(piece for piece in evidence if piece.delta <= -_LEAST_DELTA)
-        warnings = (_why_valid(score, log_odds),) if evidence and score > terms.threshold else ()
-        return terms.verdict(score, pair.restore_spans(evidence), warnings)
+        warnings = [] if pair.matching.complete else [_INCOMPLETE]
+        if evidence and score > terms.threshold:
+            warnings.append(_why_valid(score, log_odds))
+        return terms.verdict(score, pair.restore_spans(evidence), tuple(warnings))
 
 
 def _doubt(message: str, threshold: float) -> str:

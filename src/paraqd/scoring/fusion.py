@@ -133,10 +133,15 @@ class Fusion:
         features = [finding.feature for finding in findings]
         whole = self.score(features, model)
         found = []
+        deltas: dict[tuple[str, bool], float] = {}
         for place, finding in enumerate(findings):
-            delta = whole - self.score(features[:place] + features[place + 1 :], model)
+            # findings of one feature have the same delta, but sums are rounded by the order of the features, which the
+            # first finding of a feature sets
+            kind = finding.feature, (finding.feature, True) not in deltas
+            if kind not in deltas:
+                deltas[kind] = whole - self.score(features[:place] + features[place + 1 :], model)
             found.append(
-                Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, delta)
+                Evidence(finding.kind, finding.question_spans, finding.paraphrase_spans, finding.message, deltas[kind])
             )
         order = sorted(range(len(found)), key=lambda i: (self.weights.get(features[i], 0.0), i))
         return tuple(found[i] for i in order)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,12 @@ _TAG = re.compile(
     r"(?:\s+[\w-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s<>\"']+))*\s*/?>",
     re.I,
 )
+# Signs that look like ASCII: full-width forms, digits of other scripts, and special spaces. A special space between two
+# digits is kept, because it may separate groups of digits.
+_ALIKE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_SPACES = "[\\u00a0\\u2000-\\u200a\\u202f\\u205f\\u3000]"
+_OTHER_SPACE = re.compile(rf"(?<![0-9]){_SPACES}|{_SPACES}(?![0-9])")
 _RAISED_TAG = re.compile(r"<sup>\s*([0-9]{1,3}|[a-z])\s*</sup>", re.I)
 # each sign becomes one character, so positions do not change
 _SIGNS = str.maketrans(f"“”„‘’‚−–—{HYPHENS}", "\"\"\"'''-----")
@@ -115,11 +122,14 @@ def remove_markup(text: str) -> PlainText:
     r"""Return a text as a reader sees it.
 
     HTML references, common tags and common LaTeX commands become plain characters. Curly quotes become straight quotes,
-    and unusual hyphens become ``-``. Zero-width characters are removed.
+    and unusual hyphens become ``-``. Full-width characters, digits of other scripts and special spaces become ASCII
+    characters. Zero-width characters are removed.
 
     >>> plain = remove_markup("48&nbsp;m&sup2; <b>wide</b>")
     >>> plain.text, plain.original_spans([(0, 2), (7, 11)])
-    ('48\xa0m²  wide ', ((0, 2), (19, 23)))
+    ('48 m²  wide ', ((0, 2), (19, 23)))
+    >>> remove_markup("５ pens at ٣０％").text
+    '5 pens at 30%'
     >>> remove_markup(r"$\sqrt{50}$ is more than $7, and $x^2 \le \frac{1}{2}$").text
     '√50 is more than $7, and x² ≤ 1/2'
     >>> remove_markup("Tom & Ann").text
@@ -128,7 +138,8 @@ def remove_markup(text: str) -> PlainText:
     plain = PlainText(text)
     if "&" in text or "<" in text:
         plain = _replace(plain, (_TAG, lambda m: " "), (_RAISED_TAG, lambda m: f"^{m[1]}"), (_REFERENCE, _unescape))
-    if not plain.text.isascii() and ZERO_WIDTH.search(plain.text):
+    if not plain.text.isascii():
+        plain = PlainText(_like_ascii(plain.text), plain.positions)
         plain = _replace(plain, (ZERO_WIDTH, lambda m: ""))
     if _MARKUP.search(plain.text):
         plain = _replace(plain, (_FORMULA, _without_dollars))
@@ -149,6 +160,12 @@ def remove_markup(text: str) -> PlainText:
         return plain
     plain = PlainText(plain.text.translate(_SIGNS), plain.positions)
     return _replace(plain, (_AND, lambda m: "and")) if "&" in plain.text else plain
+
+
+def _like_ascii(text: str) -> str:
+    """Replace each sign that looks like an ASCII character with this character."""
+    plain = _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match[0])), text.translate(_ALIKE))
+    return _OTHER_SPACE.sub(" ", plain)
 
 
 def align_case(one: PlainText, other: PlainText) -> tuple[PlainText, PlainText]:
@@ -215,7 +232,7 @@ def _without_dollars(match: re.Match[str]) -> str | None:
             or "\\" in inside
             or any(sign in inside for sign in "=<>^")
         )
-        if not is_formula or inside != inside.strip(" "):
+        if not is_formula or inside != inside.strip():
             return None
     return inside
 

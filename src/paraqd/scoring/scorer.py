@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from paraqd.errors import ArgumentError, ModelError
 from paraqd.model_folder import DEFAULT_MODEL, ModelFolder, read_model_folder
@@ -19,6 +19,7 @@ from paraqd.scoring.judge.bi_encoder import BiEncoder
 from paraqd.scoring.judge.cross_encoder import CrossEncoder
 from paraqd.scoring.language import latin_share
 from paraqd.scoring.markup import remove_markup
+from paraqd.scoring.pair_errors import PairError, all_scored
 from paraqd.scoring.same_text import same_text
 from paraqd.scoring.second_opinion import JUDGES, default_judge, load_second_opinion
 from paraqd.scoring.signature import signature
@@ -26,6 +27,7 @@ from paraqd.scoring.text_warnings import text_warnings
 from paraqd.scoring.verdict import THRESHOLD, Evidence, EvidenceKind, Verdict, VerdictTerms, threshold_of
 from paraqd.text_check import is_blank, pair_problem
 
+T = TypeVar("T")
 MODES = ("fused", "encoder")
 _MOSTLY_LATIN, _HARDLY_LATIN = 0.8, 0.2
 _FIRST_CHUNK, _LARGEST_CHUNK = 16, 256  # pairs in a chunk, which is read while the model judges the preceding chunk
@@ -174,9 +176,16 @@ class Scorer:
         ------
         ArgumentError
             If the question is blank or a text is not a string.
+        PairError
+            If the pair cannot be scored because of a fault in the scorer.
 
         """
-        return self.score_pairs([(question, paraphrase)])[0]
+        pairs = [(question, paraphrase)]
+        _check(pairs)
+        [result] = self._begin(pairs)()
+        if isinstance(result, PairError):
+            raise result
+        return result
 
     def score_pairs(self, pairs: Iterable[tuple[str, str]], *, progress: Progress = silent) -> list[Verdict]:
         """Score pairs. A pair's score does not depend on the other pairs.
@@ -185,12 +194,14 @@ class Scorer:
         ------
         ArgumentError
             If a question is blank or a text is not a string. In this case, no pair is scored.
+        PairsError
+            If some pairs cannot be scored because of a fault in the scorer. The error has the verdicts on the others.
 
         """
         pairs = list(pairs)
         _check(pairs)
-        verdicts: list[Verdict] = []
-        waiting: list[Callable[[], list[Verdict]]] = []
+        verdicts: list[Verdict | PairError] = []
+        waiting: list[Callable[[], list[Verdict | PairError]]] = []
         for chunk in _chunks(pairs):
             waiting.append(self._begin(chunk))
             if len(waiting) > 1:  # the model judges one chunk while the next is read
@@ -199,17 +210,31 @@ class Scorer:
         for wait in waiting:
             verdicts += wait()
             progress("scoring", len(verdicts), len(pairs))
-        return verdicts
+        return all_scored(verdicts)
 
     def begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
         """Start scoring a few hundred pairs, and return a function that waits for the verdicts.
 
-        The caller can do other work in the meantime, such as reading the next pairs from a file.
+        The caller can do other work in the meantime, such as reading the next pairs from a file. If some pairs cannot
+        be scored, the function raises a `PairsError` as `score_pairs` does.
         """
         _check(pairs)
-        return self._begin(pairs)
+        wait = self._begin(pairs)
+        return lambda: all_scored(wait())
 
-    def _begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
+    def _begin(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict | PairError]]:
+        """Start scoring pairs. If that fails, score them one by one, so that a fault concerns a single pair."""
+        waiting = _attempt(lambda: self._begin_together(pairs))
+
+        def finish() -> list[Verdict | PairError]:
+            found = waiting if isinstance(waiting, PairError) else _attempt(waiting)
+            if not isinstance(found, PairError):
+                return [*found]
+            return [found] if len(pairs) == 1 else [each for pair in pairs for each in self._begin([pair])()]
+
+        return finish
+
+    def _begin_together(self, pairs: Sequence[tuple[str, str]]) -> Callable[[], list[Verdict]]:
         verdicts: dict[int, Verdict] = {}
         warned: dict[int, tuple[str, ...]] = {}
         for number, (question, paraphrase) in enumerate(pairs):
@@ -239,6 +264,16 @@ class Scorer:
         In mode ``encoder``, only white space is ignored, so that every other score is the paper's cosine.
         """
         return question.split() == paraphrase.split() if self.mode == "encoder" else same_text(question, paraphrase)
+
+
+def _attempt(work: Callable[[], T]) -> T | PairError:
+    """Return the result of some work, or the error if it fails. An unusable model is no error of a pair."""
+    try:
+        return work()
+    except ModelError:
+        raise
+    except Exception as error:
+        return PairError.because_of(error)
 
 
 def _chunks(pairs: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
@@ -317,7 +352,7 @@ def _cosine_method(folder: ModelFolder, threads: int | None) -> tuple[CosineMeth
     if folder.kind != "bi-encoder":
         raise ModelError(
             f"{folder.path} does not contain a bi-encoder, which the mode encoder needs; pass a model that paraqd "
-            "train --recipe paper created"
+            "lab train --recipe paper created"
         )
     hashes = folder.verified_hashes()
     return CosineMethod(BiEncoder(folder.path, threads=threads, hashes=hashes)), hashes

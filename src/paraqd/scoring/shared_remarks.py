@@ -15,7 +15,7 @@ from paraqd.scoring.evidence.content_words import STOP_WORDS, stem
 from paraqd.scoring.markup import PlainText
 
 _LABEL = re.compile(
-    r"\s*(?:question|problem|exercise|example|task|item|puzzle|quiz|q|ex|no)(?![a-z])\.?\s*(?:no\.?\s*)?\d{0,3}\s*[:.)](?!\d)\s*",
+    r"\s*(?:question|problem|exercise|example|task|item|puzzle|quiz|q|ex|no)(?![a-z])\.?\s*(?:no\.?\s*)?(?:\d{1,3}\s*)?[:.)](?!\d)\s*",
     re.I,
 )
 _BRACKETS = re.compile(r"\s*(?:\([^()]{1,80}\)|\[[^\[\]]{1,80}\])\s*")

@@ -15,6 +15,7 @@ from paraqd.model_folder import PACKED_FILE, SOLVABLE_MODEL, ModelFolder, read_m
 from paraqd.parameters import named
 from paraqd.progress import Progress, silent
 from paraqd.scoring.evidence.finding import as_sentence
+from paraqd.scoring.fusion import checked_number
 from paraqd.scoring.judge.finding import merged_spans, quote_all
 from paraqd.scoring.judge.installed import installed_model, required_model
 from paraqd.scoring.judge.language_model import LanguageTextModel
@@ -192,7 +193,7 @@ class SolvableChecker:
         if folder.kind != SOLVABLE_MODEL:
             raise ModelError(
                 f"{folder.path} does not hold a model for single questions: pass {SOLVABLE_MODEL}, or a model that was "
-                "trained with paraqd train --recipe solvable"
+                "trained with paraqd lab train --recipe solvable"
             )
         kinds, calibration = _known_kinds(folder), _calibration(folder)
         hashes = folder.verified_hashes()
@@ -297,12 +298,14 @@ def _known_kinds(folder: ModelFolder) -> tuple[QuestionFault, ...]:
 
 def _calibration(folder: ModelFolder) -> tuple[float, float]:
     """Return the scale and the offset that turn the model's log-odds into calibrated log-odds."""
-    given = folder.facts.get("calibration")
-    values = [given.get(name) for name in ("scale", "offset")] if isinstance(given, dict) else []
-    found = [float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)]
-    if len(found) != 2:
+    try:
+        given = folder.facts["calibration"]
+        found = checked_number(given["scale"]), checked_number(given["offset"])
+    except (KeyError, TypeError, OverflowError):
+        found = math.nan, math.nan
+    if not all(map(math.isfinite, found)):
         raise ModelError(
             f"{folder.path}: the calibration in paraqd.json is not a scale and an offset; install or train the model "
             "again"
         )
-    return found[0], found[1]
+    return found

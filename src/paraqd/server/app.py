@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
@@ -18,6 +19,7 @@ from paraqd.server.limits import BodyLimit, Observer
 from paraqd.server.metrics import Metrics
 from paraqd.server.page.routes import page_router
 from paraqd.server.paraphrase_queue import ParaphraseQueue
+from paraqd.server.review.errors import StorageError, answer_storage_error
 from paraqd.server.review.lifespan import start_review, stop_review
 from paraqd.server.review.routes import review_router
 from paraqd.server.security import KeyCheck
@@ -73,11 +75,13 @@ def create_app(settings: Settings | None = None, *, scorer: Scorer | None = None
         metrics=metrics,
     )
     app.state.paraphrases = ParaphraseQueue(app.state.batcher, settings, metrics=metrics)
+    app.state.has_storage = True
     set_ready(app, False)
     install_error_handlers(app)
     app.include_router(service_router)
     app.include_router(api_page_router)
     if settings.review:
+        app.add_exception_handler(StorageError, answer_storage_error)
         app.include_router(review_router)
         app.include_router(page_router)
     # the middleware that is added last comes first
@@ -91,7 +95,7 @@ def create_app(settings: Settings | None = None, *, scorer: Scorer | None = None
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Reviewer"],
             expose_headers=["Retry-After"],
         )
-    app.add_middleware(Observer, metrics=metrics)
+    app.add_middleware(Observer, settings=settings, metrics=metrics)
     return app
 
 
@@ -101,9 +105,14 @@ def load_scorer(settings: Settings) -> Scorer:
 
 
 def set_ready(app: FastAPI, ready: bool) -> None:
-    """Set what ``/readyz`` answers."""
+    """Set whether the server takes requests, which ``/readyz`` answers."""
     app.state.ready = ready
-    app.state.metrics.ready.set(ready)
+    app.state.metrics.ready.set(ready and app.state.has_storage)
+
+
+def _set_storage(app: FastAPI, usable: bool) -> None:
+    app.state.has_storage = usable
+    set_ready(app, app.state.ready)
 
 
 @asynccontextmanager
@@ -114,7 +123,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await asyncio.to_thread(app.state.scorer.score_pairs, _WARM_UP)
         await asyncio.to_thread(app.state.paraphrases.start)
         if review:
-            await start_review(app)
+            await start_review(app, partial(_set_storage, app))
     except ParaqdError as error:
         app.state.startup_error = error  # the command shows it
         raise

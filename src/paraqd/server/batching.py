@@ -11,15 +11,18 @@ before. All other state belongs to the event loop, so there are no locks.
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from paraqd.server.errors import DeadlineExceeded, Overloaded, ShuttingDown
+from paraqd.scoring.pair_errors import PairError, results_of
+from paraqd.server.errors import Overloaded, ShuttingDown
 from paraqd.server.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 
+_LOG = logging.getLogger("paraqd.server")
 _MOST_BATCHES = 2  # one is judged while the next is read
 _TURN = 32  # pairs that a request may add to a batch before the next request's turn
 _BACKGROUND_SECONDS = 0.15  # the length of a slice of background work, which a request may have to wait for
@@ -41,18 +45,18 @@ class _Job:
     """The pairs of one request, and the verdicts so far."""
 
     pairs: Sequence[Pair]
-    future: asyncio.Future[list[Verdict]]
+    future: asyncio.Future[list[Verdict | PairError]]
     arrived: float
     background: bool = False
     taken: int = 0  # pairs that were given to the scorer
     missing: int = 0  # pairs without a verdict
-    verdicts: list[Verdict | None] = field(default_factory=list)
+    verdicts: list[Verdict | PairError | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.missing = len(self.pairs)
         self.verdicts = [None] * len(self.pairs)
 
-    def deliver(self, start: int, verdicts: Sequence[Verdict]) -> None:
+    def deliver(self, start: int, verdicts: Sequence[Verdict | PairError]) -> None:
         """Keep some verdicts, and answer if they are the last."""
         self.verdicts[start : start + len(verdicts)] = verdicts
         self.missing -= len(verdicts)
@@ -133,8 +137,8 @@ class Batcher:
         """The number of pairs of requests in progress."""
         return self._waiting
 
-    async def score(self, pairs: Sequence[Pair], *, deadline: float | None = None) -> list[Verdict]:
-        """Score the pairs of a request, in their order.
+    async def score(self, pairs: Sequence[Pair]) -> list[Verdict | PairError]:
+        """Score the pairs of a request, in their order. If the comparison of a pair fails, its error is returned.
 
         If the caller is cancelled, pairs that have not been begun are not scored.
 
@@ -142,15 +146,11 @@ class Batcher:
         ----------
         pairs : sequence of (question, paraphrase)
             The pairs. Check them first: one unusable pair fails the whole request.
-        deadline : float, optional
-            The seconds after which to give up (default: never).
 
         Raises
         ------
         Overloaded
             If there is no room for the pairs now.
-        DeadlineExceeded
-            If the verdicts are not ready in time.
         ShuttingDown
             If the batcher has been closed.
 
@@ -165,16 +165,11 @@ class Batcher:
         size = _characters(pairs)
         self._hold(len(pairs), size)
         try:
-            async with asyncio.timeout(deadline):
-                return await self._add(self._requests, pairs)
-        except TimeoutError:
-            self._metrics.refused.labels("deadline").inc()
-            message = f"The pairs were not scored within {deadline:g} seconds. Send fewer pairs, or try again later."
-            raise DeadlineExceeded(message) from None
+            return await self._add(self._requests, pairs)
         finally:
             self._hold(-len(pairs), -size)
 
-    async def score_later(self, pairs: Sequence[Pair]) -> list[Verdict]:
+    async def score_later(self, pairs: Sequence[Pair]) -> list[Verdict | PairError]:
         """Score pairs in the background: in small slices, when no request waits, and a little even if some do.
 
         Raises
@@ -208,8 +203,8 @@ class Batcher:
         """Return the seconds after which there should be room."""
         return max(1, min(_LONGEST_WAIT, math.ceil(self._waiting_characters / self._rate)))
 
-    async def _add(self, queue: deque[_Job], pairs: Sequence[Pair]) -> list[Verdict]:
-        future: asyncio.Future[list[Verdict]] = asyncio.get_running_loop().create_future()
+    async def _add(self, queue: deque[_Job], pairs: Sequence[Pair]) -> list[Verdict | PairError]:
+        future: asyncio.Future[list[Verdict | PairError]] = asyncio.get_running_loop().create_future()
         queue.append(_Job(pairs, future, monotonic(), background=queue is self._background))
         self._start()
         return await future
@@ -241,7 +236,7 @@ class Batcher:
         loop = asyncio.get_running_loop()
         try:
             try:
-                verdicts = None if finish is None else await loop.run_in_executor(self._finisher, finish)
+                verdicts = None if finish is None else await loop.run_in_executor(self._finisher, results_of, finish)
             except Exception:
                 verdicts = None
             if verdicts is None:
@@ -258,7 +253,8 @@ class Batcher:
         loop = asyncio.get_running_loop()
         for each in batch.slices:
             try:
-                verdicts = await loop.run_in_executor(self._finisher, self.scorer.score_pairs, each.pairs)
+                score = partial(self.scorer.score_pairs, each.pairs)
+                verdicts = await loop.run_in_executor(self._finisher, results_of, score)
             except Exception as error:
                 each.job.fail(error)
             else:
@@ -311,7 +307,9 @@ class Batcher:
         return slices
 
 
-def _deliver(batch: _Batch, verdicts: Sequence[Verdict]) -> None:
+def _deliver(batch: _Batch, verdicts: Sequence[Verdict | PairError]) -> None:
+    for error in (each for each in verdicts if isinstance(each, PairError)):
+        _LOG.error("%s", error, exc_info=error.__cause__)
     start = 0
     for each in batch.slices:
         each.job.deliver(each.start, verdicts[start : start + len(each.pairs)])

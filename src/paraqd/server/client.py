@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from paraqd.errors import ArgumentError
 from paraqd.extras import require_extra
 from paraqd.progress import Progress, silent
+from paraqd.scoring.pair_errors import PairError, all_scored
 from paraqd.server.client_messages import (
     BUSY,
     RETRIED,
@@ -106,6 +107,8 @@ class Client:
         ------
         ArgumentError
             If a question is blank or a text is not a string. In this case, nothing is sent.
+        PairsError
+            If some pairs cannot be scored because of a fault in the scorer. The error has the verdicts on the others.
         ClientError
             If the server cannot be reached or refuses a request.
 
@@ -114,7 +117,7 @@ class Client:
         if not found:
             return []
         requests = list(requests_for(found, self._model()))
-        verdicts: list[Verdict] = []
+        verdicts: list[Verdict | PairError] = []
         with ThreadPoolExecutor(min(self._concurrency, len(requests)), thread_name_prefix="paraqd-client") as pool:
             try:
                 for some in pool.map(lambda each: self._scored(*each), requests):
@@ -123,7 +126,7 @@ class Client:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return verdicts
+        return all_scored(verdicts)
 
     def paraphrase(
         self, question: str, *, n: int = 5, styles: Sequence[str] = (), seed: int = SEED
@@ -170,7 +173,7 @@ class Client:
     def _model(self) -> ServedModel:
         return self._served or self.model()
 
-    def _scored(self, count: int, body: bytes) -> list[Verdict]:
+    def _scored(self, count: int, body: bytes) -> list[Verdict | PairError]:
         return read_verdicts(self._send("POST", _BATCH, body), count)
 
     def _send(
@@ -246,7 +249,7 @@ class AsyncClient:
         requests = list(requests_for(found, self._served or await self.model()))
         tasks = [asyncio.create_task(self._scored(*each)) for each in requests]
         try:
-            return [verdict for some in await asyncio.gather(*tasks) for verdict in some]
+            return all_scored([verdict for some in await asyncio.gather(*tasks) for verdict in some])
         finally:
             for task in tasks:
                 task.cancel()
@@ -274,7 +277,7 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _scored(self, count: int, body: bytes) -> list[Verdict]:
+    async def _scored(self, count: int, body: bytes) -> list[Verdict | PairError]:
         async with self._slots:
             return read_verdicts(await self._send("POST", _BATCH, body), count)
 

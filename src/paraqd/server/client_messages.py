@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paraqd.errors import ArgumentError, ParaqdError
+from paraqd.scoring.pair_errors import PairError
 from paraqd.scoring.verdict import Evidence, EvidenceKind, Verdict
 from paraqd.text_check import pair_problem, text_problem
 
@@ -54,6 +55,7 @@ class ServedModel:
     version: str
     max_pairs: int
     max_text: int
+    max_characters: int
     max_body: int
 
 
@@ -71,25 +73,27 @@ def checked_pairs(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 def requests_for(pairs: Sequence[tuple[str, str]], served: ServedModel) -> Iterator[tuple[int, bytes]]:
     """Yield the number of pairs and the body of each request, so that every request is within the server's limits.
 
-    >>> served = ServedModel("m", "fused", 0.5, "", "", max_pairs=2, max_text=100, max_body=10_000)
-    >>> [count for count, body in requests_for([("a", "b")] * 5, served)]
-    [2, 2, 1]
+    >>> served = ServedModel("m", "fused", 0.5, "", "", max_pairs=2, max_text=9, max_characters=20, max_body=10_000)
+    >>> [count for count, body in requests_for([("a", "b")] * 5 + [("12345678", "12345678")] * 2, served)]
+    [2, 2, 2, 1]
     """
     most = min(_MOST_PAIRS, served.max_pairs)
     room = served.max_body - len(_body([]))
     held: list[bytes] = []
-    size = 0
+    size = characters = 0
     for number, (question, paraphrase) in enumerate(pairs, start=1):
         if max(len(question), len(paraphrase)) > served.max_text:
             raise ArgumentError(f"pair {number}: a text is longer than the {served.max_text:,} characters allowed")
         item = json.dumps({"question": question, "paraphrase": paraphrase}, ensure_ascii=False).encode("utf-8")
         if len(item) > room:
             raise ArgumentError(f"pair {number} is larger than the {served.max_body:,} bytes that a request may have")
-        if held and (len(held) == most or size + len(item) > room):
+        work = len(question) + len(paraphrase)
+        if held and (len(held) == most or size + len(item) > room or characters + work > served.max_characters):
             yield len(held), _body(held)
-            held, size = [], 0
+            held, size, characters = [], 0, 0
         held.append(item)
         size += len(item) + 1
+        characters += work
     if held:
         yield len(held), _body(held)
 
@@ -146,8 +150,8 @@ def read_model(response: httpx.Response) -> ServedModel:
         raise _strange(response) from None
 
 
-def read_verdicts(response: httpx.Response, count: int) -> list[Verdict]:
-    """Return the verdicts of an answer, which must have a certain number of them."""
+def read_verdicts(response: httpx.Response, count: int) -> list[Verdict | PairError]:
+    """Return the verdicts and the pairs' errors of an answer, which must have a certain number of them."""
     found = read_json(response)
     try:
         verdicts = [_verdict(each, found["signature"]) for each in found["verdicts"]]
@@ -213,7 +217,9 @@ def _strange(response: httpx.Response) -> ClientError:
     return ClientError(message, status=response.status_code)
 
 
-def _verdict(found: Mapping[str, Any], signature: str) -> Verdict:
+def _verdict(found: Mapping[str, Any], signature: str) -> Verdict | PairError:
+    if found.get("error") is not None:
+        return PairError(found["error"])
     return Verdict(found["score"], found["valid"], _evidence(found["evidence"]), signature, tuple(found["warnings"]))
 
 

@@ -6,7 +6,9 @@ a sentence for people, and ``details`` depends on the code and is often null.
 
 from __future__ import annotations
 
+import errno
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -18,6 +20,7 @@ from starlette.exceptions import HTTPException
 from paraqd.errors import ArgumentError, ParaqdError
 from paraqd.plural import counted
 
+_LOG = logging.getLogger("paraqd.server")
 _MOST_PROBLEMS = 20  # problems that an answer lists
 _LONGEST_NAME = 100
 # plain words for the validator's terms; every other problem keeps the validator's message
@@ -31,6 +34,7 @@ _PROBLEMS = {
     "model_type": "is not a JSON object",
     "dict_type": "is not a JSON object",
 }
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 _CODES = {404: "not_found", 405: "method_not_allowed", 400: "bad_request", 413: "too_large", 415: "unsupported_media"}
 
 
@@ -128,6 +132,18 @@ class ShuttingDown(ServerError):
         super().__init__(message, headers={"Retry-After": "2"})
 
 
+class StorageUnavailable(ServerError):
+    """Raised when the database or the disk cannot be used. The log says why, which is no business of the client."""
+
+    status, code = 503, "storage_unavailable"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The server cannot store or read its data now. Its log says why. Try again in a moment.",
+            headers={"Retry-After": "2"},
+        )
+
+
 class DeadlineExceeded(ServerError):
     """Raised when a request was not answered in time."""
 
@@ -165,6 +181,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(ArgumentError, _argument)
     app.add_exception_handler(ParaqdError, _other)
+    app.add_exception_handler(OSError, _disk)
 
 
 async def _own(request: Request, error: Exception) -> Response:
@@ -185,14 +202,28 @@ async def _other(request: Request, error: Exception) -> Response:
     return error_response(ServerError(str(error), status=status, code=code, details=details))
 
 
+async def _disk(request: Request, error: Exception) -> Response:
+    """Answer an error of the disk on which temporary files are written."""
+    if (found := disk_error(error)) is None:
+        raise error
+    _LOG.error("cannot write a temporary file: %s", found.strerror)
+    return error_response(StorageUnavailable())
+
+
+def disk_error(error: BaseException | None) -> OSError | None:
+    """Return an error if it means that a disk is full, broken or read-only; else return None."""
+    return error if isinstance(error, OSError) and error.errno in _DISK_ERRORS else None
+
+
 async def _http(request: Request, error: Exception) -> Response:
     """Answer an error that the framework raised."""
     assert isinstance(error, HTTPException)
-    path = request.url.path[:_LONGEST_NAME].encode("ascii", "replace").decode("ascii")
+    if (cause := disk_error(error.__cause__)) is not None:  # while the body was saved
+        return await _disk(request, cause)
     if error.status_code == HTTPStatus.NOT_FOUND and error.detail == HTTPStatus.NOT_FOUND.phrase:
-        message = f"There is nothing at {path}. The page /docs lists what there is."
+        message = "There is nothing at this path. The page /docs lists what there is."
     elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        message = f"{path} does not accept {request.method}."
+        message = "This path does not accept this method. The page /docs lists those that it does."
     elif error.detail == "There was an error parsing the body":  # not UTF-8, too deeply nested, or a gigantic number
         return error_response(InvalidJson("The body cannot be read as JSON."))
     else:

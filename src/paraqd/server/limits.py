@@ -1,4 +1,4 @@
-"""Guard the server against bodies that are too large or too slow, count requests, and answer unexpected errors."""
+"""Guard the server against bodies that are too large or too slow, and against requests that take too long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 
-from paraqd.server.errors import Overloaded, ServerError, SlowClient, TooLarge, error_response, internal_error
+from paraqd.server.errors import (
+    DeadlineExceeded,
+    Overloaded,
+    ServerError,
+    SlowClient,
+    TooLarge,
+    error_response,
+    internal_error,
+)
 from paraqd.server.security import add_security_headers, path_of
 
 if TYPE_CHECKING:
@@ -22,20 +30,26 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("paraqd.server")
 _UPLOADS = re.compile("/v1/projects(/upload|/[^/]+/import)?")
+_EXPORTS = re.compile("/v1/projects/[^/]+/export")
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 # A body that is too large is read and dropped up to these limits before the answer, because a client that is still
 # sending would otherwise see a broken connection instead of the answer.
 _DROPPED_BYTES, _DROPPED_SECONDS = 100_000_000, 5.0
 _MOST_HELD = 256_000_000  # bytes of all bodies together
-_UPLOAD_PATIENCE = 10  # how many times as long an upload may take
+_FILE_PATIENCE = 10  # how many times as long an upload or an export may take
 _SEND_SECONDS = 60.0  # for one piece of an answer, to a client that does not read
+_REASONS = {401: "key", 408: "slow", 413: "too_large", 504: "deadline"}  # in the metric of refused requests
 
 
 class Observer:
-    """The outermost ASGI middleware: it adds security headers, counts requests, and answers unexpected errors."""
+    """The outermost ASGI middleware: it adds security headers, counts requests, and answers unexpected errors.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    It also gives up requests that are not answered in time, whatever they wait for: the work is cancelled.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self.app = app
+        self.settings = settings
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,6 +58,7 @@ class Observer:
             await self.app(scope, receive, send)
             return
         status, begun = 0, monotonic()
+        seconds = self.settings.deadline * _patience(scope)
 
         async def observed(message: Message) -> None:
             nonlocal status
@@ -53,12 +68,21 @@ class Observer:
             async with asyncio.timeout(_SEND_SECONDS):
                 await send(message)
 
+        async def begun_in_time(message: Message) -> None:
+            if not limit.expired():
+                limit.reschedule(None)
+            await observed(message)
+
         try:
-            await self.app(scope, receive, observed)
+            async with asyncio.timeout(seconds) as limit:
+                await self.app(scope, receive, begun_in_time)
         except Exception as error:
             if isinstance(error, TimeoutError) and status:
                 _LOG.warning("a client did not read its answer; its connection is closed")
                 raise
+            if isinstance(error, TimeoutError) and limit.expired():
+                await error_response(_late(seconds))(scope, receive, observed)
+                return
             _LOG.error("unexpected error in %s %r", scope["method"], scope["path"], exc_info=error)
             if status:
                 raise
@@ -72,9 +96,23 @@ class Observer:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self.metrics.requests.labels(route, method, str(status or "cancelled")).inc()
         self.metrics.request_seconds.labels(route).observe(seconds)
-        if status in (401, 408, 413):
-            reason = {401: "key", 408: "slow", 413: "too_large"}[status]
+        if reason := _REASONS.get(status):
             self.metrics.refused.labels(reason).inc()
+
+
+def _is_upload(scope: Scope) -> bool:
+    return scope["method"] == "POST" and _UPLOADS.fullmatch(path_of(scope)) is not None
+
+
+def _patience(scope: Scope) -> int:
+    """Return how many times as long as others a request may take."""
+    is_export = scope["method"] == "GET" and _EXPORTS.fullmatch(path_of(scope)) is not None
+    return _FILE_PATIENCE if is_export or _is_upload(scope) else 1
+
+
+def _late(seconds: float) -> ServerError:
+    message = f"The request was not answered within {seconds:g} seconds. Ask for less at a time, or try again later."
+    return DeadlineExceeded(message, headers={"Connection": "close"})  # perhaps its body is still arriving
 
 
 class BodyLimit:
@@ -124,11 +162,11 @@ class _Body:
 
     def __init__(self, owner: BodyLimit, scope: Scope, receive: Receive) -> None:
         settings = owner.settings
-        upload = scope["method"] == "POST" and _UPLOADS.fullmatch(path_of(scope)) is not None
+        upload = _is_upload(scope)
         self._owner, self._receive = owner, receive
         self._declared = Headers(scope=scope).get("content-length", "")
         self._limit = settings.max_upload if upload else settings.max_body
-        self._seconds = settings.client_seconds * (_UPLOAD_PATIENCE if upload else 1)
+        self._seconds = settings.client_seconds * _patience(scope)
         self._end = monotonic() + self._seconds
         self.complete = False
         self.size = 0

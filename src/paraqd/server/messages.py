@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
+from paraqd.scoring.pair_errors import PairError
 from paraqd.server.errors import InvalidInput, TooLarge
 from paraqd.text_check import text_problem
 
@@ -79,12 +80,13 @@ class EvidenceMessage(BaseModel):
 
 
 class VerdictMessage(BaseModel):
-    """The verdict on one pair."""
+    """The verdict on one pair, or the error of a pair that could not be scored."""
 
-    score: float = Field(ge=-1, le=1)
-    valid: bool
+    score: float | None = Field(ge=-1, le=1, description="Null only if there is an error.")
+    valid: bool | None
     evidence: list[EvidenceMessage]
     warnings: list[str]
+    error: str | None = Field(default=None, description="Why the pair could not be scored. Usually left out.")
 
 
 class BatchVerdictMessage(VerdictMessage):
@@ -133,6 +135,7 @@ class Limits(BaseModel):
 
     max_pairs: int
     max_text: int
+    max_characters: int
     max_body: int
 
 
@@ -162,8 +165,10 @@ class ErrorAnswer(BaseModel):
     error: ErrorContent
 
 
-def verdict_message(verdict: Verdict) -> dict[str, Any]:
-    """Return a verdict as JSON. The signature is given once for all verdicts of an answer."""
+def verdict_message(verdict: Verdict | PairError) -> dict[str, Any]:
+    """Return a verdict or an error as JSON. The signature is given once for all verdicts of an answer."""
+    if isinstance(verdict, PairError):
+        return {"score": None, "valid": None, "evidence": [], "warnings": [], "error": str(verdict)}
     message = verdict.to_dict()
     del message["signature"]
     return message
@@ -189,7 +194,7 @@ def check_paraphrasing(body: ParaphraseRequest, settings: Settings) -> None:
 
 
 def check_pairs(pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, str]], settings: Settings) -> None:
-    """Raise an error if there are too many pairs or a text cannot be scored. The message names the text.
+    """Raise an error if the pairs are too much work, or if a text cannot be scored. The message names the text.
 
     Parameters
     ----------
@@ -209,6 +214,13 @@ def check_pairs(pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, st
     for (question, paraphrase), (here, there) in zip(pairs, places, strict=True):
         _check_text(question, here, longest=settings.max_text)
         _check_text(paraphrase, there, longest=settings.max_text, allow_blank=True)
+    work = sum(len(question) + len(paraphrase) for question, paraphrase in pairs)
+    if work > settings.max_characters:
+        raise TooLarge(
+            f"The pairs of the request have {work:,} characters; the question counts in each pair. At most "
+            f"{settings.max_characters:,} are allowed: send several requests.",
+            details={"limit": settings.max_characters, "given": work},
+        )
 
 
 def _check_text(text: str, place: str, *, longest: int, allow_blank: bool = False) -> None:

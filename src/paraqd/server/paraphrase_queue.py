@@ -19,7 +19,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from paraqd.extras import MissingExtraError
-from paraqd.server.errors import DeadlineExceeded, Overloaded, ServerError, ShuttingDown
+from paraqd.scoring.pair_errors import PairError, all_scored
+from paraqd.server.errors import Overloaded, ServerError, ShuttingDown
 from paraqd.server.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -96,17 +97,13 @@ class ParaphraseQueue:
         if self._settings.paraphrase_source not in (_RULES, _NONE):
             self._loaded()
 
-    async def paraphrase(
-        self, question: str, *, n: int, styles: Sequence[str], seed: int, deadline: float | None = None
-    ) -> Paraphrased:
+    async def paraphrase(self, question: str, *, n: int, styles: Sequence[str], seed: int) -> Paraphrased:
         """Write up to ``n`` paraphrases of a question. If the caller is cancelled, the work stops.
 
         Raises
         ------
         Overloaded
             If there is no room for the request now.
-        DeadlineExceeded
-            If the paraphrases are not ready within ``deadline`` seconds.
         ShuttingDown
             If the queue has been closed.
         ArgumentError
@@ -129,12 +126,7 @@ class ParaphraseQueue:
         self._jobs.put(job)
         self._start_thread()
         try:
-            async with asyncio.timeout(deadline):
-                return await asyncio.wrap_future(job.future)
-        except TimeoutError:
-            self._metrics.refused.labels("deadline").inc()
-            message = f"The paraphrases were not ready within {deadline:g} seconds. Ask for fewer, or try again later."
-            raise DeadlineExceeded(message) from None
+            return await asyncio.wrap_future(job.future)
         finally:
             job.stopped.set()
 
@@ -233,9 +225,9 @@ class _LaterScorer:
         """Hand over pairs, and return a function that waits for the verdicts."""
         self._job.check()
         work = asyncio.run_coroutine_threadsafe(self._batcher.score_later(pairs), self._job.loop)
-        return lambda: self._wait(work)
+        return lambda: all_scored(self._wait(work))
 
-    def _wait(self, work: Future[list[Verdict]]) -> list[Verdict]:
+    def _wait(self, work: Future[list[Verdict | PairError]]) -> list[Verdict | PairError]:
         while True:
             try:
                 return work.result(timeout=_LOOK_SECONDS)

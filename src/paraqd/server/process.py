@@ -79,7 +79,8 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens at an address, or raise `ParaqdError` if that is not possible."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        # asyncio sends small answers without delay only if the protocol is named
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     except OSError as error:
         raise ParaqdError(f"cannot listen on {host}: {error.strerror}") from None
     try:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Coroutine, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from paraqd.scoring.pair_errors import PairError
 from paraqd.scoring.verdict import Verdict
 from paraqd.server.batching import Batcher
-from paraqd.server.errors import InvalidInput, ServerError, Unauthorized, UnsupportedMedia
+from paraqd.server.errors import InvalidInput, ServerError, StorageUnavailable, Unauthorized, UnsupportedMedia
 from paraqd.server.messages import (
     BatchAnswer,
     BatchRequest,
@@ -30,10 +30,10 @@ from paraqd.server.messages import (
 )
 from paraqd.server.paraphrase_queue import ParaphraseQueue
 from paraqd.server.security import COOKIE, login_answer, same_key
+from paraqd.server.work import unless_gone
 from paraqd.version import __version__
 
 service_router = APIRouter()
-Result = TypeVar("Result")
 
 _STATUSES = {
     400: "The body is not JSON.",
@@ -43,7 +43,7 @@ _STATUSES = {
     415: "The content type is not JSON.",
     422: "The request cannot be used. The message names the item.",
     429: "The server is overloaded. Retry-After gives the seconds to wait.",
-    503: "The server is starting or stopping.",
+    503: "The server is starting or stopping, or cannot use its database.",
     504: "The request was not answered in time.",
 }
 _PARAPHRASING = {
@@ -62,8 +62,12 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
 _SCORING = errors(*_STATUSES)
 
 
-def needs_json(request: Request) -> None:
-    """Refuse a body that is not declared to be JSON, which also keeps forms of other web sites out."""
+async def needs_json(request: Request) -> None:
+    """Refuse a body that is not declared to be JSON, which also keeps forms of other web sites out.
+
+    This is a coroutine, as everything on the way to a verdict is: the framework would run a function in a thread, and
+    the request would wait until one is free.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         raise UnsupportedMedia("The body must be JSON: send the header 'Content-Type: application/json'.")
@@ -109,10 +113,7 @@ async def paraphrase(request: Request, body: ParaphraseRequest) -> Response:
     state = request.app.state
     check_paraphrasing(body, state.settings)
     queue: ParaphraseQueue = state.paraphrases
-    found = await _unless_gone(
-        request,
-        queue.paraphrase(body.question, n=body.n, styles=body.styles, seed=body.seed, deadline=state.settings.deadline),
-    )
+    found = await unless_gone(request, queue.paraphrase(body.question, n=body.n, styles=body.styles, seed=body.seed))
     messages = [paraphrase_message(each) for each in found.paraphrases]
     return _answer(request, paraphrases=messages, reason=found.reason)
 
@@ -122,7 +123,7 @@ async def model(request: Request) -> ModelAnswer:
     """Describe the model, and the limits of a request."""
     state = request.app.state
     scorer, settings = state.scorer, state.settings
-    limits = Limits(max_pairs=settings.max_pairs, max_text=settings.max_text, max_body=settings.max_body)
+    limits = Limits(**{name: getattr(settings, name) for name in Limits.model_fields})
     return ModelAnswer(
         name=scorer.name,
         mode=scorer.mode,
@@ -142,9 +143,11 @@ async def healthz() -> dict[str, str]:
 
 @service_router.get("/readyz", responses=errors(503), tags=["state"])
 async def readyz(request: Request) -> dict[str, str]:
-    """Say whether the server takes requests. While it starts and stops, the status is 503."""
+    """Say whether the server takes requests. While it starts or stops, or has no database, the status is 503."""
     if not request.app.state.ready:
         raise ServerError("The server is starting or stopping.", status=503, code="not_ready")
+    if not request.app.state.has_storage:
+        raise StorageUnavailable
     return {"status": "ready"}
 
 
@@ -175,32 +178,11 @@ async def logout() -> Response:
 
 async def _scored(
     request: Request, pairs: Sequence[tuple[str, str]], places: Sequence[tuple[str, str]]
-) -> list[Verdict]:
+) -> list[Verdict | PairError]:
     """Check and score pairs."""
-    settings = request.app.state.settings
-    check_pairs(pairs, places, settings)
+    check_pairs(pairs, places, request.app.state.settings)
     batcher: Batcher = request.app.state.batcher
-    return await _unless_gone(request, batcher.score(pairs, deadline=settings.deadline))
-
-
-async def _unless_gone(request: Request, doing: Coroutine[Any, Any, Result]) -> Result:
-    """Return what work results in. If the client goes away, stop the work."""
-    work = asyncio.ensure_future(doing)
-    gone = asyncio.ensure_future(_disconnected(request))
-    try:
-        await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            raise ServerError("The client closed the connection.", status=499, code="client_closed")
-        return await work
-    finally:
-        work.cancel()
-        gone.cancel()
-
-
-async def _disconnected(request: Request) -> None:
-    """Wait until the client closes the connection."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+    return await unless_gone(request, batcher.score(pairs))
 
 
 def _answer(request: Request, **found: Any) -> Response:

@@ -59,6 +59,8 @@ class Settings:
         The most pairs in one request.
     max_text : int
         The most characters in one text.
+    max_characters : int
+        The most characters in all pairs of one request. This limits its work: a question counts in each of its pairs.
     max_body, max_upload : int
         The most bytes in the body of a request, and in an upload to the review page.
     max_waiting : int
@@ -98,6 +100,7 @@ class Settings:
     max_paraphrasing: int = 8
     max_pairs: int = 512
     max_text: int = 20_000
+    max_characters: int = 1_000_000
     max_body: int = 4 * _MEGABYTE
     max_upload: int = 32 * _MEGABYTE
     max_waiting: int = 1024
@@ -114,7 +117,15 @@ class Settings:
             raise SettingsError(f"port {self.port}: choose a number from 0 to 65535")
         if self.threshold is not None and not -1 <= self.threshold <= 1:
             raise SettingsError(f"threshold {self.threshold}: choose a number from -1 to 1")
-        for name in ("max_pairs", "max_text", "max_body", "max_upload", "max_waiting", "max_connections"):
+        for name in (
+            "max_pairs",
+            "max_text",
+            "max_characters",
+            "max_body",
+            "max_upload",
+            "max_waiting",
+            "max_connections",
+        ):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("batch_pairs", "batch_characters", "max_paraphrases", "max_paraphrasing"):
@@ -129,6 +140,11 @@ class Settings:
             raise SettingsError(
                 f"max_waiting ({self.max_waiting}) is less than max_pairs ({self.max_pairs}): the largest requests "
                 "would always be refused"
+            )
+        if self.max_characters < 2 * self.max_text:
+            raise SettingsError(
+                f"max_characters ({self.max_characters}) is less than twice max_text ({self.max_text}): pairs of the "
+                "longest texts would always be refused"
             )
         _check_key(self.api_key)
         _check_source(self)

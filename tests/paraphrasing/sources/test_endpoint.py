@@ -10,10 +10,10 @@ import pytest
 pytest.importorskip("httpx")
 
 from paraqd.errors import ArgumentError
-from paraqd.operators.apply import Question
 from paraqd.paraphrasing.sources.base import SourceError
 from paraqd.paraphrasing.sources.endpoint import EndpointSource
 from paraqd.paraphrasing.sources.loading import load_source
+from paraqd.tables.questions import Question
 
 QUESTIONS = [Question("1", "Ann has 2 pens. How many?"), Question("2", "Tom has 3 cups. How many?")]
 GOOD = (200, {}, {"choices": [{"message": {"content": '["Two pens are Ann\'s."]'}}], "usage": {"total_tokens": 50}})

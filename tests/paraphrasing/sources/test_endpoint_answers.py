@@ -8,10 +8,10 @@ import pytest
 
 pytest.importorskip("httpx")
 
-from paraqd.operators.apply import Question
 from paraqd.parameters import as_options
 from paraqd.paraphrasing.sources.base import SourceError
 from paraqd.paraphrasing.sources.endpoint import EndpointSource
+from paraqd.tables.questions import Question
 
 QUESTIONS = [Question(str(number), f"Ann has {number} pens. How many?") for number in range(6)]
 KEY = "sk-very-secret-indeed"

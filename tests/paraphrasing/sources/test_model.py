@@ -8,13 +8,13 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from paraqd.errors import ArgumentError
-from paraqd.generators import GeneratorUnavailableError
-from paraqd.generators.styles import STYLES, styled
-from paraqd.generators.tiny import tiny_causal
-from paraqd.generators.train import train_generator
-from paraqd.operators.apply import Question
+from paraqd.lab.generators import GeneratorUnavailableError
+from paraqd.lab.generators.tiny import tiny_causal
+from paraqd.lab.generators.train import train_generator
 from paraqd.paraphrasing.sources.loading import load_source
 from paraqd.paraphrasing.sources.model import ModelSource
+from paraqd.paraphrasing.text_models.styles import STYLES, styled
+from paraqd.tables.questions import Question
 
 QUESTIONS = [Question("1", "Ann has 2 pens. How many?"), Question("2", "Tom has 3 cups. How many?")]
 

@@ -6,10 +6,10 @@ import pytest
 
 from paraqd.errors import ArgumentError
 from paraqd.extras import MissingExtraError
-from paraqd.operators.apply import Question
 from paraqd.paraphrasing.sources import rules as module
 from paraqd.paraphrasing.sources.loading import load_source
 from paraqd.reading import read, same_quantities
+from paraqd.tables.questions import Question
 
 QUESTIONS = [
     Question("1", "Dana buys 3 notebooks at $2 each and a pen for $1. How much change does she get from a $20 bill?"),

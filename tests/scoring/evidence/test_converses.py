@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from paraqd.lab.training.fusion_fitting import fit_fusion
 from paraqd.reading import read
 from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.scoring.evidence.rules import READER
 from paraqd.scoring.markup import remove_markup
 from paraqd.scoring.normalise_quantities import normalise_quantities
-from paraqd.training.fusion_fitting import fit_fusion
 
 
 def found(question, paraphrase):

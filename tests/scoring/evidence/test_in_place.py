@@ -42,13 +42,16 @@ def test_other_words_or_equal_quantities_are_no_replacement(question, paraphrase
 
 def test_words_that_occur_twice_say_nothing():
     question = "Ann buys 5 red pens today. Ben buys 7 red pens today."
-    assert not swapped_in_place(
-        read("He buys 5 red pens. He buys 7 red pens."), read("He buys 7 red pens. He buys 5 red pens.")
+    assert not list(
+        swapped_in_place(
+            read("He buys 5 red pens. He buys 7 red pens."), read("He buys 7 red pens. He buys 5 red pens.")
+        )
     )
     swapped = question.replace("5", "x").replace("7", "5").replace("x", "7")
-    assert len(swapped_in_place(read(question), read(swapped))) == 1
+    assert len(list(swapped_in_place(read(question), read(swapped)))) == 1
     assert "numbers_swapped" in features(question, swapped)
 
 
 def test_the_order_in_a_sum_does_not_matter():
-    assert not swapped_in_place(read("Find the sum of 14 and 9 apples."), read("Find the sum of 9 and 14 apples."))
+    question, turned = read("Find the sum of 14 and 9 apples."), read("Find the sum of 9 and 14 apples.")
+    assert not list(swapped_in_place(question, turned))

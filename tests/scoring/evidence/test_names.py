@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from paraqd.reading import read
@@ -100,3 +104,23 @@ def test_the_order_of_a_list_or_of_equal_sentences_is_no_fault(question, paraphr
 def test_the_order_of_a_list_matters_with_respectively():
     question = "Nina and Omar have 20 and 30 pens respectively. How many has Nina?"
     assert list(misplaced_names(read(question), read(question.replace("Nina and Omar", "Omar and Nina"))))
+
+
+def test_a_misplaced_name_does_not_depend_on_the_order_of_a_set():
+    """If a name was exchanged in several sentences, another sentence was reported in another process."""
+    code = (
+        "from paraqd import Scorer; print(Scorer.load('reading').score("
+        "'Mia has 9 stickers fewer than Leo. Leo has 31 stickers. How many stickers does Mia have?',"
+        "'Leo has 9 stickers fewer than Mia. Leo has 31 stickers. How many stickers does Leo have?'))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "134"
+    }
+    assert len(found) == 1 and "name" in found.pop()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from paraqd.reading import read
+from paraqd.scoring.evidence.derived import follows
 from paraqd.scoring.evidence.matching import amounts_of
-from paraqd.scoring.evidence.quantities import follows, match_quantities
+from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.scoring.evidence.roles import swapped_numbers
 
 

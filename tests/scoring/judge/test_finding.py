@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from counted_calls import calls
+
 from paraqd import EvidenceKind
 from paraqd.scoring.judge.base import Place
-from paraqd.scoring.judge.finding import judge_finding
+from paraqd.scoring.judge.finding import judge_finding, merged_spans
 from paraqd.scoring.pair_preparation import prepare_pair
 
 QUESTION = "Ann and Ben share 40 pens. How many does Ben get?"
@@ -48,3 +50,11 @@ def test_spaces_and_full_stops_alone_are_not_marked():
 
 def test_without_a_likely_place_the_worst_one_is_marked():
     assert found([(" share", -3.0)], [(" lampoon", -1.0), (" pens", -2.0)])[:2] == ([], ["lampoon"])
+
+
+def test_a_long_word_is_looked_at_once():
+    """For every token, all of the word was looked at: a Chinese text of 20,000 characters took half a minute."""
+    texts = ["字" * size for size in (500, 2000)]
+    every = [[Place(start, start + 1, 1.0 + start) for start in range(len(text))] for text in texts]
+    assert merged_spans(texts[0], every[0]) == ((0, 500),)
+    assert calls(merged_spans, texts[1], every[1]) < 5 * calls(merged_spans, texts[0], every[0])

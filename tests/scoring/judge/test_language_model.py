@@ -157,7 +157,7 @@ def test_a_graph_that_is_not_a_language_model(tmp_path, language_judge_folder):
     onnx = pytest.importorskip("onnx")
     folder = shutil.copytree(language_judge_folder, tmp_path / "mixed")
     shutil.copyfile(DEFAULT_MODEL / ONNX_FILE, folder / ONNX_FILE)
-    with pytest.raises(ModelError, match=r"mixed cannot be loaded: "):  # the graph does not have these weights
+    with pytest.raises(ModelError, match=r"model\.onnx cannot be loaded: "):  # the graph does not have these weights
         answers(LanguageModel(folder), PAIRS)
     write_weights(folder / PACKED_FILE, {})
     shown = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, [1, "n"]) for name in ("input_ids", "x")]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paraqd
-from paraqd import Scorer
+from paraqd import ModelError, Scorer
 from paraqd.scoring.judge.pair_tokens import Row
 from paraqd.scoring.judge.session import OnnxModel, batches_of, runtime, usable_cores
 
@@ -140,7 +140,7 @@ class _Folder(OnnxModel):
     """A folder without files: its session waits at a gate, and counts."""
 
     def __init__(self, run):
-        self.threads = 2
+        self.folder, self.threads = Path("model"), 2
         self._loaded = {}
         self._session = lambda threads: type("Session", (), {"run": run, "get_inputs": lambda self: []})()
 
@@ -182,7 +182,7 @@ def test_an_error_in_a_thread_is_told_and_ends_the_work():
         raise RuntimeError("out of memory")
 
     folder = _Folder(run)
-    with pytest.raises(RuntimeError, match="out of memory"):
+    with pytest.raises(ModelError, match="the model in model cannot be run: out of memory; install or train"):
         folder.start(_rows(50), ["valid"])()
     folder._workers.shutdown()
     assert len(ran) <= 2

@@ -30,9 +30,37 @@ def _binaries():
     return next((folder for folder in folders if (folder / "initdb").exists()), None)
 
 
+class Cluster:
+    """A PostgreSQL in a temporary folder. It listens only on a socket."""
+
+    def __init__(self, folder, run):
+        self.url = f"postgresql://paraqd@/postgres?host={folder}"
+        self._folder, self._run = folder, run
+        run(
+            "initdb",
+            "--no-sync",
+            "-A",
+            "trust",
+            "-U",
+            "paraqd",
+            "-E",
+            "UTF8",
+            "--locale=C.UTF-8",
+            "-D",
+            folder / "data",
+        )
+
+    def start(self):
+        options = f"-c listen_addresses='' -k {self._folder} -c fsync=off -c max_connections=100"
+        self._run("pg_ctl", "-D", self._folder / "data", "-o", options, "-l", self._folder / "log", "-w", "start")
+
+    def stop(self):
+        self._run("pg_ctl", "-D", self._folder / "data", "-m", "immediate", "stop")
+
+
 @pytest.fixture(scope="session")
-def postgresql():
-    """Start PostgreSQL in a temporary folder, and return the URL of its database. It listens only on a socket."""
+def cluster():
+    """Start PostgreSQL, and return what stops it and starts it again."""
     binaries = _binaries()
     if binaries is None:
         pytest.skip("PostgreSQL is not installed (on Debian: apt install postgresql)")
@@ -45,21 +73,25 @@ def postgresql():
         except LookupError:
             pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
         other = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]
-    data = folder / "data"
 
     def run(program, *arguments):
         subprocess.run(
             [*other, binaries / program, *arguments], check=True, stdout=subprocess.DEVNULL, timeout=60, cwd=folder
         )
 
-    run("initdb", "--no-sync", "-A", "trust", "-U", "paraqd", "-E", "UTF8", "--locale=C.UTF-8", "-D", data)
-    options = f"-c listen_addresses='' -k {folder} -c fsync=off -c max_connections=100"
-    run("pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "start")
+    found = Cluster(folder, run)
+    found.start()
     try:
-        yield f"postgresql://paraqd@/postgres?host={folder}"
+        yield found
     finally:
-        run("pg_ctl", "-D", data, "-m", "immediate", "stop")
+        found.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgresql(cluster):
+    """Return the URL of the database of a running PostgreSQL."""
+    return cluster.url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -80,7 +80,7 @@ def test_a_pair_that_comes_at_the_end_of_scoring_is_scored(database, make):
 
 def test_what_cannot_be_added(database, make):
     project = make(2)
-    with pytest.raises(NotFound, match="no pair 9"):
+    with pytest.raises(NotFound, match="no pair with this number"):
         add_paraphrase(database, project, "Ben", 9, TEXT)
     with pytest.raises(NotFound):
         add_paraphrase(database, "abc", "Ben", 1, TEXT)

@@ -77,7 +77,7 @@ def test_processes_that_start_together_make_the_tables_once(tmp_path):
         ("mysql://localhost/review", "cannot be read|use the path of an SQLite file"),
         ("nonsense://x", "use the path of an SQLite file"),
         ("sqlite:///:memory:", "would lose all decisions"),
-        ("postgresql://nobody:secret@127.0.0.1:1/none", "cannot open the database .*nobody:\\*\\*\\*@"),
+        ("postgresql://nobody:secret@127.0.0.1:1/none", "cannot use the database .*nobody:\\*\\*\\*@"),
     ],
 )
 def test_an_unusable_url_gives_one_line_without_the_password(given, message):

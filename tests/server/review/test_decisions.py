@@ -210,7 +210,7 @@ def test_the_log_says_what_was_undone(database, make, vote):
 
 def test_unknown_pairs_and_projects_are_refused(make, vote):
     project = make()
-    with pytest.raises(NotFound, match="no pair 99"):
+    with pytest.raises(NotFound, match="no pair with this number"):
         vote(project, "Ann", 99)
     with pytest.raises(ServerError, match="no project 'abc'"):
         vote("abc", "Ann", 1)

@@ -10,12 +10,12 @@ import zipfile
 import openpyxl
 import pytest
 
-from paraqd.data.formulas import begins_like_formula
-from paraqd.data.temporary import temporary_folder
 from paraqd.server.review import imports, routes
 from paraqd.server.review.columns import find_columns
 from paraqd.server.review.errors import BadRequest
 from paraqd.server.review.new_projects import Terms
+from paraqd.tables.formulas import begins_like_formula
+from paraqd.tables.temporary import temporary_folder
 
 HEAD = ["Nr", "Original", "Rewritten", "Author"]
 ROWS = [

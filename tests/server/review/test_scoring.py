@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 
+from paraqd.server.batching import Batcher
 from paraqd.server.review import scoring_queue, scoring_task
 from paraqd.server.review.filters import Filter
 from paraqd.server.review.pairs import get_pair, list_pairs
@@ -70,6 +71,25 @@ def test_a_pair_that_fails_gets_an_error_and_the_others_a_score(database, make, 
     run(database, [Recorder(scorer, bad="has 13 pens")], project)
     assert get_project(database, project)["counts"] == {"valid": 5, "invalid": 4, "review": 0, "error": 1}
     assert get_pair(database, project, 4)["error"] == "the model stumbled"
+
+
+@pytest.mark.usefixtures("faulty_rule")
+def test_a_fault_in_one_comparison_is_the_error_of_its_pair(database, make, scorer):
+    pairs = [
+        {"question": f"Mia has {text} pens. How many?", "paraphrase": f"Mia owns {text} pens. How many?"}
+        for text in ("9", "9 faulty", "8")
+    ]
+    project = make(pairs, score=False)
+
+    class InThisLoop:
+        """The scorer of the server."""
+
+        async def score_later(self, pairs):
+            return await Batcher(scorer).score_later(pairs)
+
+    run(database, [InThisLoop()], project)
+    assert get_project(database, project)["counts"] == {"valid": 2, "invalid": 0, "review": 0, "error": 1}
+    assert "ZeroDivisionError" in get_pair(database, project, 2)["error"]
 
 
 class Forgetful(Recorder):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from paraqd.errors import ArgumentError, ParaqdError
 
 if TYPE_CHECKING:  # the command line imports this module for its help
-    from paraqd.operators.apply import Question
+    from paraqd.tables.questions import Question
 
 
 class SourceError(ParaqdError, RuntimeError):

@@ -14,11 +14,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paraqd.data.datasets import cache_dir
 from paraqd.errors import ArgumentError
 from paraqd.extras import require_extra
 from paraqd.files import atomic_write
-from paraqd.operators.apply import Question
 from paraqd.parameters import are_options, named, number_between, whole_number
 from paraqd.paraphrasing.sources.answers import paraphrases_in
 from paraqd.paraphrasing.sources.base import Candidate, Found, SourceError, go_on, shares
@@ -39,6 +37,8 @@ from paraqd.paraphrasing.sources.endpoint_answers import (
 from paraqd.paraphrasing.sources.endpoint_prompt import TASK, request
 from paraqd.paraphrasing.sources.loading import KEY_VARIABLE
 from paraqd.plural import counted
+from paraqd.tables.datasets import cache_dir
+from paraqd.tables.questions import Question
 from paraqd.text_check import text_problem
 
 if TYPE_CHECKING:

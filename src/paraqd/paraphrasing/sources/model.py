@@ -1,6 +1,6 @@
 """Write candidates with a Hugging Face model: a sequence-to-sequence model or a causal language model.
 
-A model that ``paraqd generator train paraphrase`` wrote takes a style; its card says so. Other models take none.
+A model that ``paraqd lab generator train paraphrase`` wrote takes a style; its card says so. Other models take none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from paraqd.errors import ArgumentError
-from paraqd.generators import (
+from paraqd.model_runtime import load_pretrained, require_extra
+from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, shares
+from paraqd.paraphrasing.text_models import (
     CausalGenerator,
     Decoding,
     Generator,
@@ -20,13 +22,11 @@ from paraqd.generators import (
     load_generator,
     read_card,
 )
-from paraqd.generators.runtime import load_pretrained, require_extra
-from paraqd.generators.styles import FAITHFUL, STYLES, styled
-from paraqd.operators import derive_rng
-from paraqd.operators.apply import Question
-from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, shares
+from paraqd.paraphrasing.text_models.styles import FAITHFUL, STYLES, styled
 from paraqd.reading import read
+from paraqd.rewriting import derive_rng
 from paraqd.scoring.signature import with_hash
+from paraqd.tables.questions import Question
 
 _STYLED_KIND = "paraphrase"  # the kind of generator that takes a style
 _REMEDY = "choose the folder of a model, rules or the address of an endpoint as the source"

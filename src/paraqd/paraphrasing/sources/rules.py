@@ -6,20 +6,19 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from paraqd.extras import MissingExtraError
-from paraqd.operators import Noted, Operator, Resources, derive_rng, get
-from paraqd.operators.apply import FATAL, Question
-from paraqd.operators.resources import ResourceSpec, build_resources, missing_packages
 from paraqd.parameters import named
 from paraqd.paraphrasing.clumsiness import ended, is_clumsy
 from paraqd.paraphrasing.distance import overlap
 from paraqd.paraphrasing.frames import FRAMES, has_options, joined
 from paraqd.paraphrasing.sources.base import Candidate, Found, check_styles, go_on, shares
 from paraqd.reading import Problem, read, same_quantities
-from paraqd.reading.entities import INSTALL_PIPELINE
+from paraqd.reading.entities import INSTALL_PIPELINE, PipelineUnavailableError
+from paraqd.rewriting import Noted, Resources, derive_rng, missing_packages, rule, rule_resources
+from paraqd.rewriting.operator import MissingResourceError
 from paraqd.scoring.language import is_foreign
+from paraqd.tables.questions import Question
 from paraqd.version import __version__
 
 _SHORTEST_IN_CAPITALS = 3  # words; a shorter text in capitals may be a formula or an abbreviation
@@ -82,7 +81,7 @@ def require_parser(parameter: str = "source") -> None:
 
     ``parameter`` is the name of the parameter with which another source is chosen.
     """
-    if missing := missing_packages("augment"):
+    if missing := missing_packages():
         raise MissingExtraError(
             f"not installed: {', '.join(missing)} (needed by the source rules); run pip install 'paraqd[augment]' and "
             f"{INSTALL_PIPELINE}, or choose another source with {named(parameter, 'MODEL')}"
@@ -100,7 +99,7 @@ class RuleSource:
     ('rules', True)
     """
 
-    resources: Resources = field(default_factory=lambda: build_resources(ResourceSpec()), compare=False, repr=False)
+    resources: Resources = field(default_factory=rule_resources, compare=False, repr=False)
     name: str = "rules"
     check: Callable[[], None] = field(default=go_on, compare=False, repr=False)
 
@@ -183,11 +182,11 @@ class RuleSource:
         if name == "NumToWords":
             if not _fits_words(problem):
                 return None
-            whole = _operator("UnitExpansion").apply(problem, rng, self.resources)  # never *two hundred m*
+            whole = rule("UnitExpansion").apply(problem, rng, self.resources)  # never *two hundred m*
             problem = problem if whole is None else read(whole)
         try:
-            text = _operator(name).apply(problem, rng, self.resources)
-        except FATAL:
+            text = rule(name).apply(problem, rng, self.resources)
+        except (MissingExtraError, MissingResourceError, PipelineUnavailableError):
             raise
         except Exception:  # as in augment, a rule that fails on one text must not end the run
             return None
@@ -211,8 +210,3 @@ def _fits_words(problem: Problem) -> bool:
 def _chosen(style: Style, rng: random.Random) -> Iterator[str]:
     yield from (name for name, probability in style.steps if rng.random() < probability)
     yield from rng.sample(style.more, len(style.more))
-
-
-@cache
-def _operator(name: str) -> Operator:
-    return get(name)

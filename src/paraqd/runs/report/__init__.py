@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paraqd.data.formats import TableError
-from paraqd.data.tables import DEFAULT_COLUMNS, Columns
-from paraqd.data.writers import check_place, replacing
 from paraqd.parameters import named
+from paraqd.tables.formats import TableError
+from paraqd.tables.table import DEFAULT_COLUMNS, Columns
+from paraqd.tables.writers import check_place, replacing
 
 if TYPE_CHECKING:
     from paraqd.runs.report.summary import ReportSummary

@@ -12,12 +12,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import EmptyError, TableError
-from paraqd.data.numbers import read_number
-from paraqd.data.rows import numbered
-from paraqd.data.tables import Columns, LostRow, Row, Table, open_table
 from paraqd.parameters import named
 from paraqd.runs.score_rows import PARAPHRASE_COLUMN
+from paraqd.tables.formats import EmptyError, TableError
+from paraqd.tables.numbers import read_number
+from paraqd.tables.rows import numbered
+from paraqd.tables.table import Columns, LostRow, Row, Table, open_table
 
 VALID, REVIEW, INVALID, ERROR = DECISIONS = ("valid", "review", "invalid", "error")
 _WORDS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False, "wahr": True, "falsch": False}

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
 
 from paraqd.reading import Problem
+from paraqd.reading.numerals import MAX_DIGITS
 from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote, quote_context
 from paraqd.scoring.verdict import EvidenceKind, Span
 
@@ -49,13 +50,18 @@ def copied_numbers(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
         yield Finding("numbers_swapped", EvidenceKind.NUMBER_CHANGED, *spans, message)
 
 
-def _value(text: str) -> tuple[Fraction, ...]:
+def _value(text: str) -> tuple[Hashable, ...]:
     """Return the value of a number, or each term of a fraction or ratio as a share of the sum of its terms.
+
+    A number of more than 400 digits is not converted, because that would take more than linear time.
 
     >>> _value("2 : 4") == _value("1:2"), _value("1,500") == _value("1500.0"), _value("3") == _value("3/1")
     (True, True, False)
     """
-    terms = [Fraction(term.strip().replace(",", "")) for term in _SIGN.split(text)]
+    written = [term.strip().replace(",", "") for term in _SIGN.split(text)]
+    if max(map(len, written)) > MAX_DIGITS:
+        return tuple(written)
+    terms = [Fraction(term) for term in written]
     whole = sum(map(abs, terms)) if len(terms) > 1 else 1
     return tuple(term / (whole or 1) for term in terms)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.signs import MINUS_PATTERN
 from paraqd.reading.unit_mentions import find_unit_mentions
 from paraqd.reading.units import dimension
+from paraqd.scoring.evidence.comparisons import Comparisons
 from paraqd.scoring.evidence.content_words import stem
 from paraqd.scoring.evidence.matching import Amount
 from paraqd.scoring.evidence.roles import sides_turned
@@ -46,9 +48,9 @@ def equal_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
     )
 
 
-def inverse_rules(question: Problem, paraphrase: Problem) -> tuple[Rule, ...]:
+def inverse_rules(question: Problem, paraphrase: Problem, comparisons: Comparisons) -> tuple[Rule, ...]:
     """Return the rules that decide whether two numbers are equivalent although one is the inverse of the other."""
-    return (_inverse, _inverse_with_sides(question, paraphrase))
+    return (_inverse, _inverse_with_sides(question, paraphrase, comparisons))
 
 
 def single(item: Amount) -> Quantity | None:
@@ -85,6 +87,7 @@ def _denominators_agree(one: str, other: str) -> bool:
 
 def _degrees(question: Problem, paraphrase: Problem) -> Rule:
     """Return the rule that *15 degrees* equals *15 °C* unless a text also names a different scale."""
+    scales = cache(lambda: {"degree", *_scales(question), *_scales(paraphrase)})
 
     def rule(a: Amount, b: Amount) -> bool:
         one, other = single(a), single(b)
@@ -93,8 +96,7 @@ def _degrees(question: Problem, paraphrase: Problem) -> Rule:
         tops = {one.unit.partition("/")[0], other.unit.partition("/")[0]}
         if "degree" not in tops or len(tops) == 1 or not _denominators_agree(one.unit, other.unit):
             return False
-        scales = {name for problem in (question, paraphrase) for name in _scales(problem)}
-        return tops == {"degree", *scales}
+        return tops == scales()
 
     return rule
 
@@ -218,7 +220,7 @@ def _inverse(a: Amount, b: Amount) -> bool:
     return False
 
 
-def _inverse_with_sides(question: Problem, paraphrase: Problem) -> Rule:
+def _inverse_with_sides(question: Problem, paraphrase: Problem, comparisons: Comparisons) -> Rule:
     """Return the rule that a number equals its inverse if the compared things have also changed sides.
 
     For example, *Ann is twice as old as Bob* means the same as *Bob is half as old as Ann*.
@@ -234,6 +236,6 @@ def _inverse_with_sides(question: Problem, paraphrase: Problem) -> Rule:
             shares = [q.value / 100 if q.kind is Kind.PERCENT else q.value for q in (one, other)]
             plain = all(q.unit is None or q.kind is Kind.PERCENT for q in (one, other))
             inverse = plain and shares[0] * shares[1] == 1 != shares[0]
-        return inverse and sides_turned(question, a, paraphrase, b)
+        return inverse and sides_turned(question, a, paraphrase, b, comparisons)
 
     return rule

@@ -78,7 +78,7 @@ def quote_context(problem: Problem, start: int, end: int, *, before: int = _REAC
     '"… pens and 5 cups of tea"'
     """
     text = problem.text
-    sentence = next((s for s in problem.sentences if s.start <= start < s.end), None)
+    sentence = problem.sentence_at(start)
     first, last = (sentence.start, max(sentence.end, end)) if sentence else (0, len(text))
     left, right = max(first, start - before), min(last, end + after)
     head, tail = text[left:start], text[end:right]

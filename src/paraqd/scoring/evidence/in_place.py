@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Hashable, Iterator
 
 from paraqd.reading import Kind, Problem
 from paraqd.reading.types import computed_once
 from paraqd.scoring.evidence.matching import Amount, amounts_of
 
 _WORD = re.compile(r"[^\W\d_]+")
-_JOINED = re.compile(r"[\s,;:+&*x×-]*(?:and|or|to|by|plus|times)?[\s,;:+&*x×-]*", re.I)
+_MARKS = r"[\s,;:+&*x×-]*"
+_JOINED = re.compile(rf"{_MARKS}(?:(?:and|or|to|by|plus|times){_MARKS})?", re.I)
 _SIDES = (2, 4, 8)  # numbers of words on each side; if two words are not unique in a text, more words may be
 _BOUND = frozenset({Kind.COEFFICIENT, Kind.EXPONENT})
 Frame = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def swapped_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amount, Amount, Amount, Amount]]:
-    """Return numbers that changed places between the same words.
+def swapped_in_place(question: Problem, paraphrase: Problem) -> Iterator[tuple[Amount, Amount, Amount, Amount]]:
+    """Yield numbers that changed places between the same words.
 
     Each result consists of two amounts of the question and the amounts of the paraphrase that have the same values. Two
     numbers side by side, as in *the sum of 4 and 9*, are left out, because their order seldom matters.
@@ -30,12 +32,14 @@ def swapped_in_place(question: Problem, paraphrase: Problem) -> list[tuple[Amoun
     """
     # with more words, two sentences that changed places would look like two numbers that changed places
     pairs = replaced_in_place(question, paraphrase, most_words=_SIDES[0])
-    return [
-        (a, b, b_there, a_there)
-        for number, (a, a_there) in enumerate(pairs)
-        for b, b_there in pairs[number + 1 :]
-        if a.signed == b_there.signed and b.signed == a_there.signed and not _side_by_side(question, a, b)
-    ]
+    numbers: dict[tuple[Hashable, Hashable], list[int]] = {}
+    for number, (a, a_there) in enumerate(pairs):
+        numbers.setdefault((a.signed, a_there.signed), []).append(number)
+    for number, (a, a_there) in enumerate(pairs):
+        for other in numbers.get((a_there.signed, a.signed), ()):
+            b, b_there = pairs[other]
+            if other > number and not _side_by_side(question, a, b):
+                yield a, b, b_there, a_there
 
 
 def _side_by_side(problem: Problem, a: Amount, b: Amount) -> bool:

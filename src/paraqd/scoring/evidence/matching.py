@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
 from typing import NamedTuple
 
 from paraqd.reading import Kind, Problem, Quantity
@@ -52,6 +53,33 @@ class Amount(NamedTuple):
         return text[self.start : self.end]
 
 
+class Amounts:
+    """The amounts of a text that have no counterpart yet, in order. Removing one does not take time."""
+
+    def __init__(self, items: Iterable[Amount]) -> None:
+        self._items = {id(item): item for item in items}
+
+    def __iter__(self) -> Iterator[Amount]:
+        return iter(self._items.values())
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, item: Amount) -> bool:
+        return id(item) in self._items
+
+    def remove(self, item: Amount) -> None:
+        """Remove an amount, which has found its counterpart."""
+        del self._items[id(item)]
+
+    def by_signature(self) -> dict[Hashable, deque[Amount]]:
+        """Return the amounts keyed by their signature."""
+        found: dict[Hashable, deque[Amount]] = {}
+        for item in self:
+            found.setdefault(item.signed, deque()).append(item)
+        return found
+
+
 class Matching(NamedTuple):
     """The amounts of a question and its paraphrase, grouped by the result of the comparison."""
 
@@ -63,6 +91,7 @@ class Matching(NamedTuple):
     innocent: tuple[Amount, ...]  # amounts that need no counterpart
     derived: tuple[Amount, ...]  # amounts of the paraphrase that follow from the question's numbers
     in_place: tuple[tuple[Amount, Amount], ...] = ()  # different numbers between the same words
+    complete: bool = True  # False if the texts have too many numbers to compare all of them
 
 
 @computed_once
@@ -72,7 +101,7 @@ def amounts_of(problem: Problem) -> tuple[Amount, ...]:
     return tuple([Amount(signed, parts, place) for place, (signed, parts) in enumerate(grouped(kept))])
 
 
-def split_compounds(items: Sequence[Amount]) -> list[Amount]:
+def split_compounds(items: Iterable[Amount]) -> list[Amount]:
     """Return the amounts, with each compound split into its parts."""
     return [
         item if len(item.parts) == 1 else Amount(signature(part), (part,), item.place)

@@ -18,7 +18,8 @@ _SPOKEN_TO = frozenset(
 )  # words before somebody who is addressed or introduced
 _TITLES = frozenset("mr mrs ms miss dr prof".split())
 _TOKEN = re.compile(r"[^\W_]+")
-_JOINED = re.compile(r"\s*(?:,|,?\s*(?:and|or|&))\s*", re.I)  # what separates the names in a list
+_JOINED = re.compile(r"\s*(?:,\s*(?:(?:and|or|&)\s*)?|(?:and|or|&)\s*)", re.I)  # what separates the names in a list
+_MOST_NAMES = 40  # no more findings of a kind are reported
 _ROOT = 5  # initial letters by which other forms of a name are recognised, such as Waldos for Waldo
 _PRONOUNS = {"f": frozenset({"she", "her", "hers", "herself"}), "m": frozenset({"he", "him", "his", "himself"})}
 _RELATED = {
@@ -38,10 +39,11 @@ def name_findings(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     lower = question.text.lower()
     starts = paraphrase.sentence_starts
     new = [n for n in after if n not in before and not _known(n, lower, opens=after[n][0][0] in starts)]
-    gone = [name for name in before if name not in after and name not in paraphrase.text.lower()]
+    other = paraphrase.text.lower()
+    gone = [name for name in before if name not in after and name not in other]
     if not new or not before or len(new) <= len(gone):
         return
-    for name in new[len(gone) :]:
+    for name in new[len(gone) :][:_MOST_NAMES]:
         spans = tuple(after[name])
         written = paraphrase.text[slice(*spans[0])]
         message = f"The name {quote(written)} is not in the original."
@@ -60,7 +62,7 @@ def misplaced_names(question: Problem, paraphrase: Problem) -> Iterator[Finding]
         return
     mine, theirs = _names_by_sentence(question, here), _names_by_sentence(paraphrase, there)
     pairs: dict[tuple[str, str], tuple[Span, Span]] = {}
-    for words in mine.keys() & theirs.keys():
+    for words in (words for words in mine if words in theirs):
         for (start, end, name), (first, last, other) in zip(mine[words], theirs[words], strict=True):
             pairs[name, other] = (start, end), (first, last)
     for (name, other), (span, other_span) in sorted(pairs.items(), key=lambda pair: pair[1]):

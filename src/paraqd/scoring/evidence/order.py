@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
@@ -64,8 +65,9 @@ def _ratios(question: Problem, paraphrase: Problem) -> Iterator[Finding]:
     if not theirs:
         return
     both_ways = _both_ways(question) | _both_ways(paraphrase)
+    compared = _Compared(mine)
     for (names, terms), span in mine.items():
-        if terms in both_ways and not _compares_other_things(mine, names, terms[::-1]):
+        if terms in both_ways and not compared.other_things(names, terms[::-1]):
             continue  # a text has both 2 : 1 and 1 : 2, and the names do not determine which ratio is meant
         for other in (theirs.get((names, terms[::-1])), theirs.get((names[::-1], terms))):
             if other is not None:
@@ -86,11 +88,20 @@ def _both_ways(problem: Problem) -> set[tuple[object, ...]]:
     return {each for each in terms if each[::-1] in terms and each[0] != each[1]}
 
 
-def _compares_other_things(
-    sides: Iterable[tuple[tuple[str, ...], tuple[object, ...]]], names: tuple[str, ...], terms: tuple[object, ...]
-) -> bool:
-    """Return True if one of the ratios has the given terms and compares two things that are not in ``names``."""
-    return any(theirs == terms and set(other).isdisjoint(names) for other, theirs in sides)
+class _Compared:
+    """The things that a text's ratios compare, counted by the terms of the ratio."""
+
+    def __init__(self, sides: Iterable[tuple[tuple[str, ...], tuple[object, ...]]]) -> None:
+        self._ratios: Counter[tuple[object, ...]] = Counter()
+        self._named: Counter[tuple[tuple[object, ...], frozenset[str]]] = Counter()
+        for names, terms in sides:
+            self._ratios[terms] += 1
+            self._named.update((terms, frozenset(some)) for some in (names, names[:1], names[1:]))
+
+    def other_things(self, names: tuple[str, ...], terms: tuple[object, ...]) -> bool:
+        """Return True if one of the ratios has the given terms and compares two things that are not in ``names``."""
+        one, other, both = (self._named[terms, frozenset(some)] for some in (names[:1], names[1:], names))
+        return self._ratios[terms] > one + other - both
 
 
 def _sides(problem: Problem) -> dict[tuple[tuple[str, ...], tuple[object, ...]], Span]:

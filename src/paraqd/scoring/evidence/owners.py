@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -70,31 +71,37 @@ def _dimension(item: Amount) -> str:
 @computed_once
 def _names(problem: Problem) -> list[Name]:
     """Return a text's names in order, including single letters such as A in *pump A*."""
-    found = {(e.start, e.end): bare_name(e.text) for e in problem.entities}
-    starts = problem.sentence_starts
+    found = [Name(bare_name(e.text), (e.start, e.end)) for e in problem.entities]
+    begins, opens = [e.start for e in problem.entities], problem.sentence_starts
     for match in _LETTER.finditer(problem.text):
-        if match.group() not in "AI" or match.start() not in starts:
-            inside = any(start <= match.start() < end for start, end in found)
-            found |= {} if inside else {match.span(): match.group()}
-    return [Name(text, span) for span, text in sorted(found.items())]
+        before = bisect_right(begins, match.start()) - 1
+        inside = before >= 0 and match.start() < problem.entities[before].end
+        if not inside and (match.group() not in "AI" or match.start() not in opens):
+            found.append(Name(match.group(), match.span()))
+    return sorted(found, key=_start)
+
+
+def _start(name: Name) -> int:
+    return name.span[0]
 
 
 def _owner(problem: Problem, item: Amount, names: Sequence[Name]) -> Name | None:
     """Return the name to which a number belongs, or None if the owner is not clear."""
     text = problem.text
-    sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
+    sentence = problem.sentence_at(item.start)
     if sentence is None:
         return None
-    before = [name for name in names if sentence.start <= name.span[0] < item.start]
-    if not before:
+    after = bisect_left(names, item.start, key=_start)
+    if not after or names[after - 1].span[0] < sentence.start:
         return None
-    owner = before[-1]
+    owner = names[after - 1]
     led_by = text[max(sentence.start, owner.span[0] - 24) : owner.span[0]]
     between = text[owner.span[1] : item.start]
     if _OBJECT.search(led_by) or _OTHER_SUBJECT.search(between):
         return None
     cut = _CUT.search(text, item.end, sentence.end)
     end = cut.start() if cut else sentence.end
-    if any(item.end <= name.span[0] < end and name.text != owner.text for name in names):
+    behind = names[bisect_left(names, item.end, key=_start) : bisect_left(names, end, key=_start)]
+    if any(name.text != owner.text for name in behind):
         return None  # the number may belong to the name after it, as in *5 km for Ann*
     return owner

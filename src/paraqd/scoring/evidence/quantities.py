@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import pairwise
 
-from paraqd.reading import Kind, Problem, Quantity
+from paraqd.reading import Kind, Problem
 from paraqd.reading.types import computed_once
 from paraqd.reading.units import SPELLINGS, dimension
+from paraqd.scoring.evidence.comparisons import Comparisons
+from paraqd.scoring.evidence.derived import follows
 from paraqd.scoring.evidence.equal_quantities import Rule, equal_as_written, equal_rules, inverse_rules, single
 from paraqd.scoring.evidence.in_place import replaced_in_place
-from paraqd.scoring.evidence.matching import Amount, Matching, amounts_of, split_compounds
+from paraqd.scoring.evidence.matching import Amount, Amounts, Matching, amounts_of, split_compounds
+from paraqd.scoring.evidence.ratios import match_ratios
 from paraqd.scoring.evidence.roles import contexts, likeness
 
 _CALENDAR_ONE = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "weekend"})
-_PARTS = frozenset({Kind.PERCENT, Kind.FRACTION, Kind.MULTIPLE})
 _POINTED = re.compile(r"\b(?:these|those)\s+$", re.I)  # as in *of these two days*
 _LOOK_BACK = 10  # characters; enough for *those*
 _NOON = frozenset({"noon", "midday", "midnight"})
 _EACH = frozenset({"each", "every", "per", "a", "an", "the", "one"})
 _WHOLE = frozenset({"full", "whole", "single", "entire"})
 _SMALL = 3
-_MOST_SUMMED = 40
-_MOST_COMPARED = 10_000
 _MOST_RESTATED = 200
+_WORK = 4  # the comparisons that take as long as the comparison of two numbers' surrounding words
 
 
 def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
@@ -38,33 +39,33 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
     >>> [item.surface(q.text) for item in found.lost]
     ['4 ounces']
     """
-    left, right = list(amounts_of(question)), list(amounts_of(paraphrase))
+    left, right = Amounts(amounts_of(question)), Amounts(amounts_of(paraphrase))
     same = _take_equal(left, right)
     if not left and not right:
         return Matching(tuple(same), (), (), (), (), (), ())
-    left, right = split_compounds(left), split_compounds(right)  # an unmatched compound may have lost a part
+    comparisons = Comparisons()
+    # an unmatched compound may have lost a part
+    left, right = Amounts(split_compounds(left)), Amounts(split_compounds(right))
     same += _take_equal(left, right)
     for rule in equal_rules(question, paraphrase):
-        _take(left, right, rule, same)
-    same = list(_match_ratios(same, left, right))
-    for rule in inverse_rules(question, paraphrase):
-        _take(left, right, rule, same)
+        same += _take(left, right, rule, comparisons)
+    same += match_ratios(left, right, comparisons)
+    for rule in inverse_rules(question, paraphrase, comparisons):
+        same += _take(left, right, rule, comparisons)
     in_place = _take_replaced(left, right, replaced_in_place(question, paraphrase))
     runs = {part.value for item in amounts_of(question) for part in item.parts if part.unit is None}
-    mine, theirs = _Matched([a for a, _ in same]), _Matched([b for _, b in same])
+    mine, theirs = _Matched([a for a, _ in same], comparisons), _Matched([b for _, b in same], comparisons)
     innocent = _drop(left, lambda item: theirs.has(item) or _in_run(item, runs))
     innocent += _drop(right, mine.has)
-    other_unit: list[tuple[Amount, Amount]] = []
-    _take(left, right, _unit_differs, other_unit)
-    other_value: list[tuple[Amount, Amount]] = []
-    _take(left, right, _other_exponent, other_value)
+    other_unit = _take(left, right, _unit_differs, comparisons)
+    other_value = _take(left, right, _other_exponent, comparisons)
     innocent += _drop(left, _negligible) + _drop(right, _negligible)
     if left or right:
         here, there = _units_without_number(question), _units_without_number(paraphrase)
         only_here, only_there = here - there, there - here
         innocent += _drop(left, lambda item: _one_of_unit(item, only_there))
         innocent += _drop(right, lambda item: _one_of_unit(item, only_here))
-    other_value += _changed(left, right, question, paraphrase)
+    other_value += _changed(left, right, question, paraphrase, comparisons)
     innocent += _drop(right, lambda item: _refers_back(item, paraphrase))
     derived = _drop(right, lambda item: follows(item, question))
     return Matching(
@@ -76,58 +77,58 @@ def match_quantities(question: Problem, paraphrase: Problem) -> Matching:
         tuple(innocent),
         tuple(derived),
         tuple(in_place),
+        comparisons.complete,
     )
 
 
-def _take(left: list[Amount], right: list[Amount], rule: Rule, pairs: list[tuple[Amount, Amount]]) -> None:
-    """Move pairs of amounts that satisfy a rule from ``left`` and ``right`` to ``pairs``.
-
-    If the lists are very long, nothing is moved, because comparing every pair would take too long.
-    """
-    for item in list(left) if len(left) * len(right) <= _MOST_COMPARED else ():
+def _take(left: Amounts, right: Amounts, rule: Rule, comparisons: Comparisons) -> list[tuple[Amount, Amount]]:
+    """Remove pairs of amounts that satisfy a rule, as long as comparisons are left, and return the pairs."""
+    found: list[tuple[Amount, Amount]] = []
+    for item in list(left):
+        if not right or not comparisons.take(len(right)):
+            break
         other = next((candidate for candidate in right if rule(item, candidate)), None)
         if other is not None:
             left.remove(item)
             right.remove(other)
-            pairs.append((item, other))
+            found.append((item, other))
+    return found
 
 
 def _take_replaced(
-    left: list[Amount], right: list[Amount], pairs: Sequence[tuple[Amount, Amount]]
+    left: Amounts, right: Amounts, pairs: Sequence[tuple[Amount, Amount]]
 ) -> list[tuple[Amount, Amount]]:
-    """Remove numbers that were replaced in place from both lists, and return the pairs.
+    """Remove numbers that were replaced in place, and return the pairs.
 
     If a value occurs several times, the unmatched amount of this value may stand elsewhere in the text.
     """
+    if not pairs:
+        return []
+    here, there = left.by_signature(), right.by_signature()
     found = []
     for a, b in pairs:
-        mine = next((item for item in left if item.signed == a.signed), None)
-        theirs = next((item for item in right if item.signed == b.signed), None)
-        if mine is not None and theirs is not None:
-            left.remove(mine)
-            right.remove(theirs)
+        if (mine := here.get(a.signed)) and (theirs := there.get(b.signed)):
+            left.remove(mine.popleft())
+            right.remove(theirs.popleft())
             found.append((a, b))
     return found
 
 
-def _take_equal(left: list[Amount], right: list[Amount]) -> list[tuple[Amount, Amount]]:
-    """Remove equal amounts from both lists, and return the pairs of equal amounts."""
-    held: dict[Hashable, deque[Amount]] = {}
-    for item in right:
-        held.setdefault(item.signed, deque()).append(item)
-    pairs = [(item, others.popleft()) for item in left if (others := held.get(item.signed))]
-    for items, side in ((left, 0), (right, 1)):
-        gone = {id(pair[side]) for pair in pairs}
-        items[:] = [item for item in items if id(item) not in gone]
+def _take_equal(left: Amounts, right: Amounts) -> list[tuple[Amount, Amount]]:
+    """Remove equal amounts, and return the pairs of equal amounts."""
+    there = right.by_signature()
+    pairs = [(item, others.popleft()) for item in left if (others := there.get(item.signed))]
+    for a, b in pairs:
+        left.remove(a)
+        right.remove(b)
     return pairs
 
 
-def _drop(items: list[Amount], rule: Callable[[Amount], bool]) -> list[Amount]:
-    gone: list[Amount] = []
-    kept: list[Amount] = []
-    for item in items:
-        (gone if rule(item) else kept).append(item)
-    items[:] = kept
+def _drop(items: Amounts, rule: Callable[[Amount], bool]) -> list[Amount]:
+    """Remove the amounts that satisfy a rule, and return them."""
+    gone = [item for item in items if rule(item)]
+    for item in gone:
+        items.remove(item)
     return gone
 
 
@@ -150,50 +151,12 @@ def _one_of_unit(item: Amount, units: Counter[tuple[str, Fraction]]) -> bool:
     return units[kind, one.value * factor] > 0
 
 
-def _match_ratios(
-    same: list[tuple[Amount, Amount]], left: list[Amount], right: list[Amount]
-) -> Iterator[tuple[Amount, Amount]]:
-    """Yield the pairs in ``same``, and pair ratios with separate numbers, such as *2/3* with *2 for every 3*."""
-    yield from same
-    for here, there, turned in ((left, right, False), (right, left, True)):
-        for item in list(here):
-            one = single(item)
-            if one is None or (one.kind not in (Kind.RATIO, Kind.FRACTION, Kind.PERCENT) and not one.terms):
-                continue
-            found = _members(one, there)
-            if len(found) > 1:
-                here.remove(item)
-                for other in found:
-                    there.remove(other)
-                    yield (other, item) if turned else (item, other)
-
-
-def _members(whole: Quantity, items: Sequence[Amount]) -> list[Amount]:
-    """Return the numbers that are a ratio's terms, or two numbers whose quotient equals the ratio."""
-    if len(whole.terms) > 2:
-        found: list[Amount] = []
-        for term in whole.terms:
-            found += [c for c in items if c not in found and c.first.value == term and c.first.unit is None][:1]
-        return found if len(found) == len(whole.terms) else []
-    value = whole.value / 100 if whole.kind is Kind.PERCENT else whole.value
-    plain = [item for item in items if single(item) is not None and not item.first.terms][:_MOST_SUMMED]
-    for a, b in combinations(plain, 2):
-        top, bottom = a.first.value, b.first.value
-        if (
-            top
-            and bottom
-            and value in (top / bottom, bottom / top)
-            and dimension(a.first.unit) == dimension(b.first.unit)
-        ):
-            return [a, b]
-    return []
-
-
 class _Matched:
     """The matched numbers of a text. An unmatched number that equals a matched number is a repetition."""
 
-    def __init__(self, items: Sequence[Amount]) -> None:
+    def __init__(self, items: Sequence[Amount], comparisons: Comparisons) -> None:
         self._items = items if len(items) <= _MOST_RESTATED else ()
+        self._comparisons = comparisons
         self._signed = {item.signed for item in items if item.first.kind is not Kind.EXPONENT}
         self._exponents = {item.signed for item in items if item.first.kind is Kind.EXPONENT}
 
@@ -203,6 +166,8 @@ class _Matched:
             return item.signed in self._exponents
         if item.signed in self._signed or item.signed in self._exponents:
             return True
+        if not self._comparisons.take(len(self._items)):
+            return False
         return any(equal_as_written(item, other) for other in self._items)
 
 
@@ -252,10 +217,10 @@ def _unit_differs(a: Amount, b: Amount) -> bool:
 
 
 def _changed(
-    left: list[Amount], right: list[Amount], question: Problem, paraphrase: Problem
+    left: Amounts, right: Amounts, question: Problem, paraphrase: Problem, comparisons: Comparisons
 ) -> list[tuple[Amount, Amount]]:
     """Pair the remaining numbers whose surrounding words are similar. Each pair is probably a changed number."""
-    if not left or not right or len(left) * len(right) > _MOST_COMPARED:
+    if not left or not right or not comparisons.take(_WORK * len(left) * len(right)):
         return []
     here, there = contexts(question, amounts_of(question)), contexts(paraphrase, amounts_of(paraphrase))
 
@@ -276,28 +241,3 @@ def _changed(
             right.remove(b)
             pairs.append((a, b))
     return pairs
-
-
-def follows(item: Amount, question: Problem) -> bool:
-    """Return True if a number follows from the question's numbers in one step.
-
-    A step is a sum of up to five numbers, a difference, a product or a quotient of two numbers, the double or half of a
-    number, or the complement of a share.
-    """
-    one = single(item)
-    values = [quantity.value for quantity in question.quantities]
-    if one is None or one.value in (0, 1) or len(values) > _MOST_SUMMED:
-        return False
-    near = (one.value * 2, one.value / 2, 1 - one.value, 100 - one.value)
-    if any(value in near for value in values):
-        return True
-    mine = one.value / 100 if one.kind is Kind.PERCENT else one.value
-    parts = [q.value / 100 if q.kind is Kind.PERCENT else q.value for q in question.quantities if q.kind in _PARTS]
-    if any(mine in (1 + part, 1 - part, part - 1) for part in parts):
-        return True  # 40 % more is 1.4 times as many
-    if any(one.value == sum(values[i : i + size]) for size in (3, 4, 5) for i in range(len(values) - size + 1)):
-        return True
-    return any(
-        one.value in (a + b, a - b, b - a, a * b) or (a and b and one.value in (a / b, b / a))
-        for a, b in combinations(values, 2)
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import cache
 
 from paraqd.reading import Problem
 from paraqd.reading.currencies import PLURALS
@@ -167,10 +168,11 @@ def _other_unit(question: Problem, paraphrase: Problem, there: Question) -> Iter
         dimension(unit.partition("/")[0])[0] for unit in units
     }  # 54 km/h mentions a length and only implies a time
     low = question.text.lower()
+    named = cache(lambda unit, word: _named(unit, word, low))
     for mention in asked_in:
         unit = mention.unit.partition("/")[0]
         word = paraphrase.text[mention.start : mention.end]
-        if unit in known or _rate(paraphrase.text, mention.start) or _named(unit, word, low):
+        if unit in known or _rate(paraphrase.text, mention.start) or named(unit, word):
             continue
         kind, is_currency = dimension(unit)[0], category(unit) == "currency"
         another_unit = not is_currency and kind in kinds
@@ -312,8 +314,8 @@ def _cut_off(asked: Question, problem: Problem) -> bool:
         return True
     if words[-1] in _DANGLING and end not in ("?", "？", ":", "=", "_", "…", "-", "–"):
         return True
-    whole = next((s.text for s in problem.sentences if s.start <= asked.start < s.end), asked.text)
-    return len(words) > 1 and all(match[0].lower() in _ASKING for match in _TOKEN.finditer(whole))
+    whole = problem.sentence_at(asked.start) or asked
+    return len(words) > 1 and all(match[0].lower() in _ASKING for match in _TOKEN.finditer(whole.text))
 
 
 def _somebody_before(text: str) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from paraqd.reading import Kind, Problem
 from paraqd.reading.types import computed_once
 from paraqd.reading.units import dimension
-from paraqd.scoring.evidence.content_words import content_stems, content_words, stem
+from paraqd.scoring.evidence.comparisons import Comparisons
+from paraqd.scoring.evidence.content_words import Word, content_stems, content_words, stem
 from paraqd.scoring.evidence.matching import Amount, Matching
 
 _BOUND = frozenset(
@@ -79,12 +80,50 @@ def _word_layout(problem: Problem) -> tuple[list[str], list[int], list[int]]:
     return stems, starts, cuts
 
 
-def sides_turned(question: Problem, a: Amount, paraphrase: Problem, b: Amount) -> bool:
+def sides_turned(question: Problem, a: Amount, paraphrase: Problem, b: Amount, comparisons: Comparisons) -> bool:
     """Return True if most of the things that both amounts' sentences name are in a different order."""
+    if not comparisons.take(_length(question, a) + _length(paraphrase, b)):
+        return False
     here, there = _order(question, a), _order(paraphrase, b)
-    shared = [word for word in here if word in there]
-    turned = [there[x] > there[y] for x, y in combinations(shared, 2)]
-    return sum(turned) > len(turned) / 2
+    shared = [there[word] for word in here if word in there]
+    return 2 * _inversions(shared) > len(shared) * (len(shared) - 1) / 2
+
+
+def _inversions(places: Iterable[int]) -> int:
+    """Return the number of pairs of which the first is larger than the second.
+
+    >>> _inversions([3, 1, 2])
+    2
+    """
+    found = 0
+    before: list[int] = []
+    for place in places:
+        smaller = bisect_right(before, place)
+        found += len(before) - smaller
+        before.insert(smaller, place)
+    return found
+
+
+def _length(problem: Problem, item: Amount) -> int:
+    """Return the number of content words in an amount's sentence."""
+    return len(_words_beside(problem, item))
+
+
+def _words_beside(problem: Problem, item: Amount) -> Sequence[Word]:
+    """Return the content words of an amount's sentence."""
+    sentence = problem.sentence_at(item.start)
+    if sentence is None:
+        return content_words(problem)
+    starts = content_stems(problem)[1]
+    return content_words(problem)[bisect_left(starts, sentence.start) : bisect_left(starts, sentence.end)]
+
+
+@computed_once
+def _naming(problem: Problem) -> frozenset[int]:
+    """Return the starts of the content words that are part of a name."""
+    starts = content_stems(problem)[1]
+    inside = (slice(bisect_left(starts, e.start), bisect_left(starts, e.end)) for e in problem.entities)
+    return frozenset(start for places in inside for start in starts[places])
 
 
 def _order(problem: Problem, item: Amount) -> dict[str, int]:
@@ -92,12 +131,10 @@ def _order(problem: Problem, item: Amount) -> dict[str, int]:
 
     If the sentence has fewer than two names, return the positions of all its content words.
     """
-    sentence = next((s for s in problem.sentences if s.start <= item.start < s.end), None)
-    first, last = (sentence.start, sentence.end) if sentence else (0, len(problem.text))
-    words = [word for word in content_words(problem) if first <= word.start < last]
-    named = [w for w in words if any(e.start <= w.start < e.end for e in problem.entities)]
+    words, naming = _words_beside(problem, item), _naming(problem)
+    named = [word for word in words if word.start in naming]
     found: dict[str, int] = {}
-    for word in named if len({w.stem for w in named}) > 1 else words:
+    for word in named if len({word.stem for word in named}) > 1 else words:
         if not item.start <= word.start < item.end and word.stem not in _RATIO:
             found.setdefault(word.stem, word.start)
     return found

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, islice
 
 from paraqd.reading import Kind, Problem, Quantity
 from paraqd.reading.units import SPELLINGS, category
 from paraqd.scoring.evidence.copies import copied_numbers
+from paraqd.scoring.evidence.derived import follows
 from paraqd.scoring.evidence.figure_labels import label_findings
 from paraqd.scoring.evidence.finding import Finding, as_sentence, original_and_paraphrase, quote, quote_context
 from paraqd.scoring.evidence.in_place import swapped_in_place
@@ -20,7 +21,7 @@ from paraqd.scoring.evidence.missing_words import gap_findings
 from paraqd.scoring.evidence.names import misplaced_names, name_findings, pronoun_findings
 from paraqd.scoring.evidence.order import order_findings
 from paraqd.scoring.evidence.owners import owner_findings
-from paraqd.scoring.evidence.quantities import follows, match_quantities
+from paraqd.scoring.evidence.quantities import match_quantities
 from paraqd.scoring.evidence.question import question_findings
 from paraqd.scoring.evidence.relations import relation_findings, turning_findings
 from paraqd.scoring.evidence.roles import swapped_numbers
@@ -150,7 +151,7 @@ def _members(problem: Problem) -> set[Fraction]:
 
 
 def _exchanges(matching: Matching, question: Problem, paraphrase: Problem) -> Iterator[Finding]:
-    certain = [(_SURE_EXCHANGE, *found) for found in swapped_in_place(question, paraphrase)]
+    certain = [(_SURE_EXCHANGE, *found) for found in islice(swapped_in_place(question, paraphrase), 1)]
     for sure, a, b, a_there, b_there in (certain or swapped_numbers(matching, question, paraphrase))[:1]:
         feature = "numbers_exchanged" if sure >= _SURE_EXCHANGE else "numbers_crossed"
         feature = "numbers_swapped" if certain else feature  # between the same words

@@ -58,6 +58,9 @@ def merged_spans(text: str, places: Sequence[Place], least: float = 0.0) -> tupl
         if not words or words in _STOPS:
             continue
         begin = text.index(words, place.start)
+        if found and found[-1][1] <= begin and begin + len(words) <= found[-1][2]:
+            found[-1] = (max(found[-1][0], place.fault), *found[-1][1:])  # the word was already found, and may be long
+            continue
         start, end = _whole_words(text, begin, begin + len(words))
         if found and start - found[-1][2] <= _GAP and _STOPS.isdisjoint(text[found[-1][2] : start]):
             fault, first, last = found.pop()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from paraqd.errors import ModelError
 from paraqd.judge_package import JUDGE, ModelPackage
 from paraqd.model_folder import ModelFolder, read_model_folder
 from paraqd.parameters import named
+from paraqd.plugins import PluginError, create, package_of, provided
 
 
 def reinstall(package: ModelPackage) -> str:
@@ -28,19 +28,21 @@ def installed_model(package: ModelPackage) -> ModelFolder | None:
         If several such packages are installed, or the package does not contain a model of the right kind.
 
     """
-    found = {entry.value: entry for entry in entry_points(group=package.group)}  # a package can be on the path twice
+    try:
+        found = {entry.value: entry for entry in provided(package.group)}  # a package can be on the path twice
+    except PluginError as error:
+        raise ModelError(f"{error}, or pass {named('judge', 'small')}") from None
     if not found:
         return None
     if len(found) > 1:
-        names = sorted(_package(entry) for entry in found.values())
+        names = sorted(map(package_of, found.values()))
         raise ModelError(f"several {package.noun} packages are installed ({', '.join(names)}): keep only one")
     entry = next(iter(found.values()))
     try:
-        path = Path(entry.load()())
-    except Exception as error:  # the package can raise anything
-        why = (str(error).splitlines() or [type(error).__name__])[0]
+        path = Path(create(entry))
+    except (PluginError, TypeError) as error:
         raise ModelError(
-            f"the {package.noun} package {_package(entry)} cannot be loaded ({why}): {reinstall(package)}"
+            f"the {package.noun} package {package_of(entry)} cannot be loaded ({error}): {reinstall(package)}"
         ) from None
     folder = read_model_folder(path)
     if folder.kind != package.kind:
@@ -69,7 +71,3 @@ def installed_judge() -> ModelFolder | None:
 def required_judge() -> ModelFolder:
     """Return the model folder of the installed judge package; see `required_model`."""
     return required_model(JUDGE)
-
-
-def _package(entry: EntryPoint) -> str:
-    return entry.value if entry.dist is None else entry.dist.name

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import mmap
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.errors import ModelError
+from paraqd.errors import ModelError, reason_of
 
 _PACKED, _FACTORS = ".packed", ".factors"
 
@@ -83,9 +84,16 @@ def expand_weights(content: bytes, path: Path) -> dict[str, NDArray[np.int8]]:
 
     """
     try:
+        _check_sizes(content)
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             names = [name.removesuffix(_PACKED) for name in stored.files if name.endswith(_PACKED)]
             return {name: PackedWeight(stored[name + _PACKED], stored[name + _FACTORS]).expand() for name in names}
     except Exception as error:  # a damaged file raises various exceptions
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ModelError(f"{path} cannot be loaded: {reason}; install or train the model again") from None
+        raise ModelError(f"{path} cannot be loaded: {reason_of(error)}; install or train the model again") from None
+
+
+def _check_sizes(content: bytes) -> None:
+    """Raise ValueError if a file contains less than its arrays, so that reading it could take any amount of memory."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if sum(each.file_size for each in archive.infolist()) > len(content):
+            raise ValueError("its arrays are compressed or overlap")

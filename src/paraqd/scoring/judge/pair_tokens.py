@@ -5,22 +5,49 @@ Scoring and training share this module, so a pair has the same token ids in both
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.errors import ModelError
+from paraqd.errors import ModelError, reason_of
 from paraqd.model_folder import read_verified
 
 LONGEST = 320  # the most tokens of a pair that a judge reads at once
 _SPECIAL = 3  # special tokens: [CLS] question [SEP] paraphrase [SEP]
 _OVERLAP = 24
 _MOST_WINDOWS = 64
+_LONGEST_WORD = 1000  # characters; the time that a word takes grows with the square of its length
 _FEW = 4  # texts; tokenising so few texts is faster without the tokenizer's threads
+# The steps of a tokenizer that take time in proportion to the text. Others could run forever on a tampered pattern.
+_STEPS = frozenset(
+    {
+        "BertNormalizer",
+        "BertPreTokenizer",
+        "ByteLevel",
+        "CharDelimiterSplit",
+        "Digits",
+        "Lowercase",
+        "Metaspace",
+        "NFC",
+        "NFD",
+        "NFKC",
+        "NFKD",
+        "Nmt",
+        "Punctuation",
+        "Sequence",
+        "Strip",
+        "StripAccents",
+        "UnicodeScripts",
+        "Whitespace",
+        "WhitespaceSplit",
+    }
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Ids = NDArray[np.int64]
@@ -87,14 +114,14 @@ class TextTokenizer:
 
     special: tuple[str, str]
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, *, name: str = "the tokenizer") -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        self._tokenizer = tokenizer
+        self._tokenizer, self._name = tokenizer, name
         frame = [tokenizer.token_to_id(name) for name in self.special]
         missing = [name for name, found in zip(self.special, frame, strict=True) if found is None]
         if missing:
-            raise ModelError(f"the tokenizer has no token {missing[0]}: install the model again")
+            raise ModelError(f"{name} has no token {missing[0]}: install or train the model again")
         self._first, self._last = (np.array([token], dtype=np.int64) for token in frame)
 
     @classmethod
@@ -103,21 +130,19 @@ class TextTokenizer:
         from tokenizers import Tokenizer
 
         content = read_verified(path, sha256)
-        try:
-            return cls(Tokenizer.from_buffer(content))
-        except ModelError as error:
-            raise ModelError(f"{path}: {error}") from None
-        except Exception as error:  # the library raises plain Exception for a broken file
-            raise ModelError(f"{path} cannot be loaded: {str(error).splitlines()[0]}") from None
+        with _failing_as(f"{path} cannot be loaded"):
+            _check_steps(json.loads(content))
+            return cls(Tokenizer.from_buffer(content), name=f"{path}: the tokenizer")
 
     def encode(self, texts: Sequence[str], *, spans: bool = True) -> list[EncodedText]:
         """Tokenise texts. If ``spans`` is False, tokenising is faster, but the tokens' spans are unknown."""
         clean = [replace_surrogates(text) for text in texts]
-        if len(clean) <= _FEW:
-            found = [self._tokenizer.encode(text, add_special_tokens=False) for text in clean]
-        else:
-            encode = self._tokenizer.encode_batch if spans else self._tokenizer.encode_batch_fast
-            found = encode(clean, add_special_tokens=False)
+        with _failing_as(f"{self._name} cannot read a text"):
+            if len(clean) <= _FEW:
+                found = [self._tokenizer.encode(text, add_special_tokens=False) for text in clean]
+            else:
+                encode = self._tokenizer.encode_batch if spans else self._tokenizer.encode_batch_fast
+                found = encode(clean, add_special_tokens=False)
         return [EncodedText(np.asarray(each.ids, dtype=np.int64), each) for each in found]
 
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[EncodedPair]:
@@ -144,6 +169,29 @@ class PairTokenizer(TextTokenizer):
         """Return the model's input row for a single text."""
         framed = np.concatenate([self._first, ids, self._last])
         return Row(framed, np.zeros_like(framed))
+
+
+@contextmanager
+def _failing_as(what: str) -> Iterator[None]:
+    """Raise `ModelError` if the tokenizer's library fails inside the context."""
+    try:
+        yield
+    except (ModelError, MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # the library raises plain exceptions and, where it panics, one that is no Exception
+        raise ModelError(f"{what}: {reason_of(error)}; install or train the model again") from None
+
+
+def _check_steps(described: Any) -> None:
+    """Raise ValueError if a tokenizer could take very long."""
+    waiting = [described.get("normalizer"), described.get("pre_tokenizer")]
+    while waiting:
+        step = waiting.pop() or {"type": "Sequence"}
+        if step.get("type") not in _STEPS:
+            raise ValueError(f"it has the step {step.get('type')!r}, which paraqd's models do not use")
+        waiting += [*step.get("normalizers", ()), *step.get("pretokenizers", ())]
+    if described["model"].get("max_input_chars_per_word", 0) > _LONGEST_WORD:
+        raise ValueError(f"it reads words of more than {_LONGEST_WORD:,} characters")
 
 
 def replace_surrogates(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraqd.errors import ModelError
+from paraqd.errors import ModelError, reason_of
 from paraqd.model_folder import ONNX_FILE, TOKENIZER_FILE, read_verified
+from paraqd.scoring.judge.graph_check import check_graph
 from paraqd.scoring.judge.pair_tokens import PairTokenizer, Row
 
 # This optimizer fuses a sum and the layer norm after it into one operator. The fused operator takes 3.4 times as long
@@ -22,6 +24,9 @@ from paraqd.scoring.judge.pair_tokens import PairTokenizer, Row
 _NOT_FUSED = ["SkipLayerNormFusion"]
 _BATCH_TOKENS = 512  # larger batches are not faster, and at the end threads would wait for the last batch
 _MOST_THREADS = 16
+_DIMENSIONS = {"valid": 1, "kinds": 2, "places": 2, "sums": 2}  # the number of dimensions of each output
+_CODES = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : (?:.*Status Message: )?(?:/\S+:\d+ )?")
+_BOUNDS = "out of data bounds"  # part of the runtime's message for an index that a table does not have
 
 Feed = dict[str, NDArray[np.int64]]
 # a function that runs a batch of row numbers in a session, and returns each row's outputs
@@ -44,9 +49,9 @@ def runtime() -> Any:
 
 
 def session_options() -> Any:
-    """Return options for a session that does not write warnings to standard error."""
+    """Return options for a session that writes nothing to standard error, because errors become exceptions."""
     options = runtime().SessionOptions()
-    options.log_severity_level = 3
+    options.log_severity_level = 4
     return options
 
 
@@ -128,6 +133,7 @@ class OnnxModel:
         content = read_verified(self.folder / ONNX_FILE, self._hashes.get(ONNX_FILE))
         weights = self._weights()
         options = session_options()
+        options.add_session_config_entry("session.load_model_format", "ONNX")  # the only format that is checked
         # without this entry, the runtime would quantise the inputs of some layers with ranges of its own
         options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
         options.intra_op_num_threads = threads
@@ -136,13 +142,16 @@ class OnnxModel:
         )  # threads that spin while idle slow down the others
         if not spinning:
             options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        if weights:  # the session copies them
-            values = [runtime().OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
-            options.add_external_initializers(list(weights), values)
         try:
+            check_graph(content, weights.keys())
+            if weights:  # the session copies them
+                values = [runtime().OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+                options.add_external_initializers(list(weights), values)
             return open_session(content, options)
         except Exception as error:  # the runtime raises various exceptions for a broken file
-            raise ModelError(f"the model in {self.folder} cannot be loaded: {str(error).splitlines()[0]}") from None
+            raise ModelError(
+                f"{self.folder / ONNX_FILE} cannot be loaded: {_reason(error)}; install or train the model again"
+            ) from None
 
     def _weights(self) -> Mapping[str, NDArray[np.int8]]:
         """Return the weights that are not in the graph, keyed by their names in the graph."""
@@ -155,7 +164,19 @@ class OnnxModel:
         Otherwise, the work starts when the handle is called. Discarding the handle stops the work.
         """
         batches = list(batches_of([len(row.ids) for row in rows]))
-        return self.start_batches(batches, len(rows), lambda session, batch: _run(session, rows, batch, outputs))
+
+        def run(session: Any, batch: Sequence[int]) -> list[list[Any]]:
+            try:
+                return _run(session, rows, batch, outputs)
+            except (ModelError, MemoryError):
+                raise
+            except Exception as error:  # the runtime has exceptions of its own
+                raise ModelError(
+                    f"the model in {self.folder} cannot be run: {_reason(error)}; install or train the model again, "
+                    "or free memory if it is short"
+                ) from None
+
+        return self.start_batches(batches, len(rows), run)
 
     def start_batches(self, batches: Sequence[Sequence[int]], rows: int, run: RunBatch) -> Running:
         """Start running batches of row numbers, and return a handle that waits for the outputs of all rows."""
@@ -250,8 +271,24 @@ def _run(session: Any, rows: Sequence[Row], batch: Sequence[int], outputs: Seque
     if any(each.name == "attention_mask" for each in session.get_inputs()):  # a graph exported by version 0.1.0
         inputs["attention_mask"] = np.ones_like(inputs["input_ids"])
     found: list[Any] = session.run(outputs, inputs)
+    _check_shapes(dict(zip(outputs, found, strict=True)), inputs["input_ids"].shape)
     check_finite(found)
     return [[each[place] for each in found] for place in range(len(batch))]
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of an exception's message, without the codes that the runtime puts in front."""
+    reason = _CODES.sub("", reason_of(error))
+    return f"the tokenizer has a token that the model does not know ({reason})" if _BOUNDS in reason else reason
+
+
+def _check_shapes(found: Mapping[str, Any], shape: tuple[int, ...]) -> None:
+    """Raise `ModelError` if an output does not consist of numbers, or does not have one entry per row or token."""
+    for name, output in found.items():
+        sizes = getattr(output, "shape", ())
+        known = shape if name == "places" else shape[:1]
+        if len(sizes) != _DIMENSIONS[name] or sizes[: len(known)] != known or output.dtype.kind != "f":
+            raise ModelError(f"the model's output {name!r} has another form: install or train the model again")
 
 
 def check_finite(outputs: Sequence[Any]) -> None:

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
-from fastapi import APIRouter
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, Request, Response
+
+from paraqd.server.static_files import StaticFile
 
 api_page_router = APIRouter(include_in_schema=False)
 _HERE = Path(__file__).parent
-_TYPES = {"api.html": "text/html", "api.js": "text/javascript", "api.css": "text/css"}
 
 
 @api_page_router.get("/docs")
-async def docs() -> FileResponse:
+async def docs(request: Request) -> Response:
     """Return the page that shows ``/openapi.json``."""
-    return _file("api.html")
+    return _file("api.html").answer(request)
 
 
 @api_page_router.get("/docs/api.js")
-async def script() -> FileResponse:
+async def script(request: Request) -> Response:
     """Return the page's script."""
-    return _file("api.js")
+    return _file("api.js").answer(request)
 
 
 @api_page_router.get("/docs/api.css")
-async def style() -> FileResponse:
+async def style(request: Request) -> Response:
     """Return the page's style sheet."""
-    return _file("api.css")
+    return _file("api.css").answer(request)
 
 
-def _file(name: str) -> FileResponse:
-    return FileResponse(_HERE / name, media_type=_TYPES[name], headers={"Cache-Control": "no-cache"})
+@cache
+def _file(name: str) -> StaticFile:
+    return StaticFile.read(_HERE / name)

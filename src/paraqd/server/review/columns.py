@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from paraqd.data.pair_tables import match_columns
 from paraqd.runs.score_rows import PARAPHRASE_COLUMN
 from paraqd.server.review.errors import BadRequest
+from paraqd.tables.pair_tables import match_columns
 
 KEY = "paraqd_pair"  # every exported file has this column, with the key of the pair
 VERDICT = (PARAPHRASE_COLUMN, "score", "valid", "decision", "why", "status")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import time
@@ -9,19 +10,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import exc as sql_errors
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from paraqd.server.review.errors import StorageError
 
 _Result = TypeVar("_Result")
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-_BUSY_SECONDS = 20
+_BUSY_SECONDS = 20  # how long a transaction waits for others
 _TRIES = 8
+_CONNECT_SECONDS = 10  # how long PostgreSQL may take to accept a connection
 _MIGRATION_LOCK = 0x70617261  # the number of the advisory lock in PostgreSQL
 # SQLSTATE codes of PostgreSQL after which a transaction can be repeated: serialization failure and deadlock
 _REPEATABLE = ("40001", "40P01")
@@ -35,16 +38,26 @@ class Database:
     ----------
     url : str
         The URL without a password, for messages.
+    on_failure : callable
+        Told, in the thread where it happens, that the database cannot be used.
 
     """
 
     url: str
     engine: Engine
+    on_failure: Callable[[StorageError], None] = lambda error: None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open a transaction that only reads. It sees one state of the database."""
-        with self.engine.connect() as connection:
+        """Open a transaction that only reads. It sees one state of the database.
+
+        Raises
+        ------
+        StorageError
+            If the database cannot be used now. All methods raise it.
+
+        """
+        with self._clear_errors(), self.engine.connect() as connection:
             if connection.dialect.name == "postgresql":  # its default shows every statement another state
                 connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
@@ -55,15 +68,40 @@ class Database:
 
         When this method returns, the changes are on disk.
         """
-        for attempt in range(_TRIES):
-            try:
-                with self.engine.connect().execution_options(paraqd_write=True) as connection, connection.begin():
-                    return work(connection)
-            except DBAPIError as error:
-                if attempt == _TRIES - 1 or not _can_repeat(error):
-                    raise
-            time.sleep(random.uniform(0.01, 0.05) * (attempt + 1))
+        end = monotonic() + _BUSY_SECONDS
+        with self._clear_errors():
+            for attempt in range(_TRIES):
+                try:
+                    with self.engine.connect().execution_options(paraqd_write=True) as connection, connection.begin():
+                        return work(connection)
+                except sql_errors.DBAPIError as error:
+                    if attempt == _TRIES - 1 or monotonic() > end or not _can_repeat(error):
+                        raise
+                time.sleep(random.uniform(0.01, 0.05) * (attempt + 1))
         raise AssertionError("unreachable")
+
+    def check(self, *, thorough: bool = False) -> None:
+        """Raise a StorageError if nothing can be stored now. If ``thorough`` is True, store something and remove it."""
+
+        def work(connection: Connection) -> None:
+            connection.execute(text("SELECT version_num FROM alembic_version")).all()
+            if thorough:
+                connection.execute(text("INSERT INTO alembic_version VALUES ('check')"))
+                connection.execute(text("DELETE FROM alembic_version WHERE version_num = 'check'"))
+
+        self.write(work)
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """Turn an error that is no fault of the statement into a StorageError, and report it."""
+        try:
+            yield
+        except sql_errors.SQLAlchemyError as error:
+            if not _is_outage(error):
+                raise
+            failure = StorageError(f"cannot use the database {self.url}: {cause_of(error)}")
+            self.on_failure(failure)
+            raise failure from None
 
     def close(self) -> None:
         """Close all connections."""
@@ -128,10 +166,10 @@ def open_database(given: str | Path | None = None) -> Database:
         if url.get_backend_name() not in ("sqlite", "postgresql"):
             raise StorageError(f"{shown}: use the path of an SQLite file or a URL like postgresql://user@host/name")
         if url.get_backend_name() == "sqlite":
-            engine = _sqlite_engine(address, url.database)
+            engine = _sqlite_engine(url)
         else:
-            engine = create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
-    except (ArgumentError, NoSuchModuleError):
+            engine = _postgresql_engine(url)
+    except (sql_errors.ArgumentError, sql_errors.NoSuchModuleError):
         raise StorageError(
             "the database's URL cannot be read: use the path of an SQLite file or a URL like postgresql://user@host/name"
         ) from None
@@ -145,26 +183,72 @@ def open_database(given: str | Path | None = None) -> Database:
     except StorageError:
         engine.dispose()
         raise
-    except (SQLAlchemyError, sqlite3.Error) as error:
+    except sql_errors.SQLAlchemyError as error:
         engine.dispose()
-        cause = getattr(error, "orig", None) or error
-        raise StorageError(f"cannot open the database {shown}: {' '.join(str(cause).split())}") from None
+        raise StorageError(f"cannot use the database {shown}: {cause_of(error)}") from None
     return database
 
 
-def _sqlite_engine(address: str, path: str | None) -> Engine:
+def _postgresql_engine(url: URL) -> Engine:
+    """Return an engine that waits neither for a server that is gone nor for a lock that nobody gives back."""
+    patience = {
+        "connect_timeout": _CONNECT_SECONDS,
+        "tcp_user_timeout": 1000 * _BUSY_SECONDS,
+        "keepalives_idle": _CONNECT_SECONDS,
+        "keepalives_interval": _CONNECT_SECONDS // 2,
+        "keepalives_count": 2,
+    }
+    arguments = {name: value for name, value in patience.items() if name not in url.query}
+    engine = create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True, connect_args=arguments)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        connection.execute(f"SET lock_timeout = '{_BUSY_SECONDS}s'")
+        connection.commit()
+
+    return engine
+
+
+def _sqlite_engine(url: URL) -> Engine:
+    path = url.database
     if not path or path == ":memory:":
         raise StorageError("an SQLite database in memory would lose all decisions: name a file")
+    file = Path(path).absolute()
     try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists():
+            file.touch()
     except OSError as error:
-        raise StorageError(f"cannot create the folder of the database {path}: {error.strerror}") from None
-    engine = create_engine(
-        address, pool_size=10, max_overflow=30, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False}
-    )
+        raise StorageError(f"cannot create the database {path}: {error.strerror}") from None
+
+    def connect() -> sqlite3.Connection:  # never to a new file, because the decisions are in the old one
+        uri = f"{file.as_uri()}?mode=rw"
+        return sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, check_same_thread=False)
+
+    engine = create_engine(url, creator=connect, pool_size=10, max_overflow=30)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
+
+    @event.listens_for(engine, "connect")
+    def remember(_: Any, record: Any) -> None:
+        record.info["file"] = _identity(file)
+
+    @event.listens_for(engine, "checkout")
+    def compare(_: Any, record: Any, __: Any) -> None:
+        """Open the file again if there is another one in its place: what is written to the old one would be lost."""
+        if record.info["file"] != _identity(file):
+            raise sql_errors.DisconnectionError
+
     return engine
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """Return the disk and the number of a file, or None if there is none."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
@@ -190,8 +274,22 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def _can_repeat(error: DBAPIError) -> bool:
-    if isinstance(error, OperationalError) and "locked" in str(error.orig):
+def _is_outage(error: sql_errors.SQLAlchemyError) -> bool:
+    """Return True if the database is away, locked, full, damaged or read-only."""
+    # an exact DatabaseError of SQLite is a damaged file; the classes that derive from it have other reasons
+    return type(error) is sql_errors.DatabaseError or isinstance(
+        error,
+        sql_errors.OperationalError | sql_errors.InterfaceError | sql_errors.InternalError | sql_errors.TimeoutError,
+    )
+
+
+def cause_of(error: Exception) -> str:
+    """Return the reason of an error on one line, without the statement."""
+    return " ".join(str(getattr(error, "orig", None) or next(iter(error.args), type(error).__name__)).split())
+
+
+def _can_repeat(error: sql_errors.DBAPIError) -> bool:
+    if isinstance(error, sql_errors.OperationalError) and "locked" in str(error.orig):
         return True
     return getattr(error.orig, "sqlstate", None) in _REPEATABLE
 
@@ -204,6 +302,7 @@ def _upgrade(connection: Connection) -> None:
     from alembic.script import ScriptDirectory
 
     if connection.dialect.name == "postgresql":
+        connection.execute(text("SET LOCAL lock_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))

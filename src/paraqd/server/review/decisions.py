@@ -67,7 +67,7 @@ def record_decision(
     """Record a decision, as `decide` does, in a transaction that has locked the project."""
     where = and_(pairs.c.project == project.id, pairs.c.n == n)
     if not _record(connection, project, reviewer, where, decision, note, always=True, request=request):
-        raise NotFound(f"The project has no pair {n}.")
+        raise NotFound("The project has no pair with this number.")
     release = where & (pairs.c.claimed_by == reviewer)
     connection.execute(update(pairs).where(release).values(claimed_by=None, claimed_until=None))
 

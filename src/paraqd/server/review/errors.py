@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paraqd.errors import ParaqdError
-from paraqd.server.errors import ServerError
+from paraqd.server.errors import ServerError, StorageUnavailable, error_response
+
+if TYPE_CHECKING:
+    from fastapi import Request, Response
 
 
 class BadRequest(ServerError):
@@ -25,7 +30,12 @@ class Conflict(ServerError):
 
 
 class StorageError(ParaqdError):
-    """Raised when a database cannot be opened or used. The one-line message says what to do."""
+    """Raised when a database cannot be opened or used. The one-line message says why."""
+
+
+async def answer_storage_error(request: Request, error: Exception) -> Response:
+    """Answer a request that needs a database that cannot be used now."""
+    return error_response(StorageUnavailable())
 
 
 def sentence(message: str) -> str:

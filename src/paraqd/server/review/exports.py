@@ -10,8 +10,6 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Row, and_, select
 
-from paraqd.data.excel import LONGEST_CELL
-from paraqd.data.writers import Dialect, open_writer
 from paraqd.runs.score_rows import PARAPHRASE_COLUMN
 from paraqd.server.review.columns import (
     DECISION_BY,
@@ -26,6 +24,8 @@ from paraqd.server.review.filters import decision_of
 from paraqd.server.review.projects import find_project
 from paraqd.server.review.tables import copies, pairs, sources, votes
 from paraqd.server.review.times import iso
+from paraqd.tables.excel import LONGEST_CELL
+from paraqd.tables.writers import Dialect, open_writer
 
 FORMATS = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",

@@ -13,13 +13,9 @@ from typing import Any, BinaryIO
 
 from sqlalchemy import select
 
-from paraqd.data.formats import Format, TableError
-from paraqd.data.rows import LostRow, Row, numbered
-from paraqd.data.tables import Table, open_table
-from paraqd.data.temporary import temporary_folder
 from paraqd.extras import MissingExtraError
 from paraqd.runs.score_rows import PARAPHRASE_COLUMN
-from paraqd.server.errors import TooLarge
+from paraqd.server.errors import TooLarge, disk_error
 from paraqd.server.review.columns import (
     DECISION_BY,
     KEY,
@@ -37,6 +33,10 @@ from paraqd.server.review.requests import LONGEST_NOTE, LONGEST_REVIEWER
 from paraqd.server.review.tables import pairs
 from paraqd.server.review.times import seconds_of
 from paraqd.server.review.uploaded_tables import check_column_names, check_size, clear_reading, read_rows, storable
+from paraqd.tables.formats import Format, TableError
+from paraqd.tables.rows import LostRow, Row, numbered
+from paraqd.tables.table import Table, open_table
+from paraqd.tables.temporary import temporary_folder
 from paraqd.text_check import LONGEST, is_blank, pair_problem
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx", ".parquet")
@@ -102,6 +102,8 @@ def saved_upload(file: BinaryIO, filename: str | None) -> Iterator[tuple[Path, s
         except MissingExtraError as error:
             raise _bad_file(f"The server cannot read this kind of file: {error}.") from None
         except TableError as error:
+            if (cause := disk_error(error.__context__)) is not None:  # not the file is bad, but the disk of the server
+                raise cause from None
             raise _bad_file(sentence(str(error).replace(str(path), shown))) from None
 
 

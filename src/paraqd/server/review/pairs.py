@@ -54,7 +54,7 @@ def one_pair(connection: Connection, project: Row[Any], n: int, reviewer: str) -
     """
     found = _some_pairs(connection, project, [n], reviewer)
     if not found:
-        raise NotFound(f"The project has no pair {n}.")
+        raise NotFound("The project has no pair with this number.")
     return found[0]
 
 

@@ -249,7 +249,7 @@ def find_project(connection: Connection, project: str, *, lock: bool = False) ->
     query = select(projects).where(projects.c.id == project, projects.c.state != LOADING)
     found = connection.execute(query.with_for_update() if lock else query).one_or_none()
     if found is None:
-        raise NotFound(f"There is no project {project[:40]!r}. It may have been deleted.")
+        raise NotFound("There is no project with this id. It may have been deleted.")
     return found
 
 

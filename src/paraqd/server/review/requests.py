@@ -163,10 +163,10 @@ def make_filter(
 def _check_words(name: str, given: list[str], known: tuple[str, ...]) -> None:
     for word in given:
         if word not in known:
-            raise InvalidInput(f"{name} cannot be {word[:40]!r}. Choose {', '.join(known[:-1])} or {known[-1]}.")
+            raise InvalidInput(f"{name} has an unknown word. Choose {', '.join(known[:-1])} or {known[-1]}.")
 
 
-def query_filter(
+async def query_filter(
     q: Annotated[str, Query(max_length=LONGEST_SEARCH, description="A text to search for.")] = "",
     decision: Annotated[str, Query(description="Verdicts: valid, invalid, review, error.")] = "",
     fault: Annotated[str, Query(description="Kinds of evidence, such as number_changed.")] = "",
@@ -195,16 +195,16 @@ def _number(name: str, text: str) -> float | None:
     except ValueError:
         number = float("nan")
     if not -1 <= number <= 1:
-        raise InvalidInput(f"{name} must be a number from -1 to 1, not {text[:40]!r}.")
+        raise InvalidInput(f"{name} must be a number from -1 to 1.")
     return number
 
 
-def reader(request: Request, x_reviewer: Annotated[str | None, Header()] = None) -> str:
+async def reader(request: Request, x_reviewer: Annotated[str | None, Header()] = None) -> str:
     """Return the name of the reviewer who reads, or an empty text if the request names no one."""
     return "" if x_reviewer is None else _reviewer(x_reviewer)
 
 
-def writer(request: Request, x_reviewer: Annotated[str | None, Header()] = None) -> str:
+async def writer(request: Request, x_reviewer: Annotated[str | None, Header()] = None) -> str:
     """Return the name of the reviewer who changes something; raise a BadRequest if the request names no one."""
     if x_reviewer is None:
         raise BadRequest("The header X-Reviewer is missing. Send the reviewer's name, percent-encoded.")

@@ -1,6 +1,7 @@
 """Offer projects, pairs and decisions over HTTP.
 
-The functions are not coroutines, so the server runs them in threads, and a slow database never blocks other requests.
+Everything that needs the database or a file runs in threads of the review part. A slow database and large files thus
+never hold up requests for verdicts, and exports never hold up other requests of the page.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -17,10 +19,9 @@ from fastapi.responses import FileResponse
 from pydantic import Field
 from starlette.types import Receive, Scope, Send
 
-from paraqd.data.formats import TableError
-from paraqd.data.temporary import temporary_folder
 from paraqd.server.errors import InvalidInput
 from paraqd.server.review import added_pairs, decisions, exports, imports, pairs, projects, statistics
+from paraqd.server.review.database import Database
 from paraqd.server.review.errors import BadRequest, sentence
 from paraqd.server.review.filters import Filter
 from paraqd.server.review.lifespan import Review
@@ -39,6 +40,9 @@ from paraqd.server.review.requests import (
     reader,
     writer,
 )
+from paraqd.server.work import unless_gone
+from paraqd.tables.formats import TableError
+from paraqd.tables.temporary import temporary_folder
 from paraqd.text_check import text_problem
 
 review_router = APIRouter(prefix="/v1/projects", tags=["review"])
@@ -46,7 +50,7 @@ Reader = Annotated[str, Depends(reader)]
 Writer = Annotated[str, Depends(writer)]
 
 
-def _review(request: Request) -> Review:
+async def _review(request: Request) -> Review:
     review: Review = request.app.state.review
     return review
 
@@ -55,32 +59,36 @@ Server = Annotated[Review, Depends(_review)]
 
 
 @review_router.get("")
-def list_projects(server: Server, me: Reader) -> dict[str, Any]:
+async def list_projects(server: Server, me: Reader) -> dict[str, Any]:
     """Return all projects, newest first."""
-    return {"projects": projects.list_projects(server.database, me)}
+    return {"projects": await server.run(projects.list_projects, me)}
 
 
 @review_router.post("", status_code=201)
-def create_project(request: Request, server: Server, me: Writer, body: ProjectBody) -> dict[str, Any]:
+async def create_project(request: Request, server: Server, me: Writer, body: ProjectBody) -> dict[str, Any]:
     """Create a project from pairs. They are scored in the background."""
     terms = default_terms(request.app)
-    rows = listed_rows([pair.model_dump() for pair in body.pairs], terms.most_pairs, terms.longest)
-    given_ids = any(pair.id for pair in body.pairs)
-    new = projects.NewProject(
-        name=projects.clean_name(body.name) or "Untitled",
-        threshold=terms.threshold if body.threshold is None else body.threshold,
-        band=read_band(body.review, terms),
-        votes_needed=body.votes_needed,
-        columns=("id", "question", "paraphrase") if given_ids else ("question", "paraphrase"),
-        paraphrase_columns=("paraphrase",),
-    )
-    project = projects.create_project(server.database, new, rows)
-    server.wake()
-    return projects.get_project(server.database, project, me)
+
+    def create() -> dict[str, Any]:
+        rows = listed_rows([pair.model_dump() for pair in body.pairs], terms.most_pairs, terms.longest)
+        given_ids = any(pair.id for pair in body.pairs)
+        new = projects.NewProject(
+            name=projects.clean_name(body.name) or "Untitled",
+            threshold=terms.threshold if body.threshold is None else body.threshold,
+            band=read_band(body.review, terms),
+            votes_needed=body.votes_needed,
+            columns=("id", "question", "paraphrase") if given_ids else ("question", "paraphrase"),
+            paraphrase_columns=("paraphrase",),
+        )
+        project = projects.create_project(server.database, new, rows)
+        server.wake()
+        return projects.get_project(server.database, project, me)
+
+    return await server.uploads.run(create)
 
 
 @review_router.post("/upload", status_code=201)
-def upload_project(
+async def upload_project(
     request: Request,
     server: Server,
     me: Writer,
@@ -99,41 +107,45 @@ def upload_project(
     """Create a project from a table. A table that was exported here brings its decisions along."""
     terms = default_terms(request.app)
     band = band_in(review, terms)
-    with (
-        imports.saved_upload(file.file, file.filename) as (path, shown),
-        imports.open_upload(
-            path,
-            shown,
-            question=question_column.strip(),
-            paraphrases=",".join(each.strip() for each in paraphrase_columns if each.strip()),
-            encoding=encoding.strip(),
-            most_pairs=terms.most_pairs,
-            longest=terms.longest,
-        ) as upload,
-    ):
-        new = projects.NewProject(
-            name=imports.project_name(name, shown),
-            threshold=terms.threshold if threshold is None else threshold,
-            band=band,
-            votes_needed=int(votes_needed),
-            columns=upload.columns,
-            paraphrase_columns=upload.paraphrases,
-            delimiter=upload.table.dialect.delimiter,
-            decimal=upload.table.dialect.decimal,
-        )
-        project = projects.create_project(server.database, new, upload.rows(), me)
-    server.wake()
-    return projects.get_project(server.database, project, me)
+
+    def create() -> dict[str, Any]:
+        with (
+            imports.saved_upload(file.file, file.filename) as (path, shown),
+            imports.open_upload(
+                path,
+                shown,
+                question=question_column.strip(),
+                paraphrases=",".join(each.strip() for each in paraphrase_columns if each.strip()),
+                encoding=encoding.strip(),
+                most_pairs=terms.most_pairs,
+                longest=terms.longest,
+            ) as upload,
+        ):
+            new = projects.NewProject(
+                name=imports.project_name(name, shown),
+                threshold=terms.threshold if threshold is None else threshold,
+                band=band,
+                votes_needed=int(votes_needed),
+                columns=upload.columns,
+                paraphrase_columns=upload.paraphrases,
+                delimiter=upload.table.dialect.delimiter,
+                decimal=upload.table.dialect.decimal,
+            )
+            project = projects.create_project(server.database, new, upload.rows(), me)
+        server.wake()
+        return projects.get_project(server.database, project, me)
+
+    return await server.uploads.run(create)
 
 
 @review_router.get("/{project}")
-def get_project(server: Server, me: Reader, project: ProjectId) -> dict[str, Any]:
+async def get_project(server: Server, me: Reader, project: ProjectId) -> dict[str, Any]:
     """Return a project with its counts."""
-    return projects.get_project(server.database, project, me)
+    return await server.run(projects.get_project, project, me)
 
 
 @review_router.patch("/{project}")
-def change_project(
+async def change_project(
     request: Request, server: Server, me: Writer, project: ProjectId, body: ChangeBody
 ) -> dict[str, Any]:
     """Change the settings of a project. Decisions of people never change by this."""
@@ -148,18 +160,18 @@ def change_project(
     if "review" in given:
         band = read_band(body.review, default_terms(request.app))
         changes["low"], changes["high"] = band or (None, None)
-    return projects.change_project(server.database, project, changes, me)
+    return await server.run(projects.change_project, project, changes, me)
 
 
 @review_router.delete("/{project}", status_code=204)
-def delete_project(server: Server, me: Writer, project: ProjectId) -> Response:
+async def delete_project(server: Server, me: Writer, project: ProjectId) -> Response:
     """Delete a project with all its decisions. This cannot be undone."""
-    projects.delete_project(server.database, project)
+    await server.run(projects.delete_project, project)
     return Response(status_code=204)
 
 
 @review_router.get("/{project}/pairs")
-def list_pairs(
+async def list_pairs(
     server: Server,
     me: Reader,
     project: ProjectId,
@@ -168,47 +180,47 @@ def list_pairs(
     limit: Annotated[int, Query(ge=0, le=1000)] = 50,
 ) -> dict[str, Any]:
     """Return some of the pairs that a filter matches."""
-    return pairs.list_pairs(server.database, project, chosen, me, offset=offset, limit=limit)
+    return await server.run(pairs.list_pairs, project, chosen, me, offset=offset, limit=limit)
 
 
 @review_router.post("/{project}/pairs")
-def add_paraphrase(
+async def add_paraphrase(
     request: Request, server: Server, me: Writer, project: ProjectId, body: ParaphraseBody
 ) -> dict[str, Any]:
     """Add a paraphrase of the question of a pair, and accept it in this reviewer's name, as one step."""
     longest = request.app.state.settings.max_text
     if problem := text_problem(body.paraphrase, "paraphrase", longest=longest, unicode=True):
         raise InvalidInput(f"{problem[:1].upper()}{problem[1:]}.")
-    answer = added_pairs.add_paraphrase(server.database, project, me, body.pair, body.paraphrase)
+    answer = await server.run(added_pairs.add_paraphrase, project, me, body.pair, body.paraphrase)
     server.wake()
     return answer
 
 
 @review_router.get("/{project}/pairs/{n}")
-def get_pair(server: Server, me: Reader, project: ProjectId, n: PairNumber) -> dict[str, Any]:
+async def get_pair(server: Server, me: Reader, project: ProjectId, n: PairNumber) -> dict[str, Any]:
     """Return one pair."""
-    return pairs.get_pair(server.database, project, n, me)
+    return await server.run(pairs.get_pair, project, n, me)
 
 
 @review_router.post("/{project}/next")
-def next_pair(server: Server, me: Writer, project: ProjectId, body: NextBody) -> dict[str, Any]:
+async def next_pair(server: Server, me: Writer, project: ProjectId, body: NextBody) -> dict[str, Any]:
     """Claim the next pair that waits for this reviewer for five minutes."""
-    return pairs.next_pair(server.database, project, body.filter.to_filter(), me, body.after)
+    return await server.run(pairs.next_pair, project, body.filter.to_filter(), me, body.after)
 
 
 @review_router.post("/{project}/decisions")
-def decide(server: Server, me: Writer, project: ProjectId, body: DecisionBody) -> dict[str, Any]:
+async def decide(server: Server, me: Writer, project: ProjectId, body: DecisionBody) -> dict[str, Any]:
     """Record a decision on one pair."""
-    return decisions.decide(server.database, project, me, body.pair, body.decision, body.note, request=body.request)
+    return await server.run(decisions.decide, project, me, body.pair, body.decision, body.note, request=body.request)
 
 
 @review_router.post("/{project}/decisions/bulk")
-def decide_all(server: Server, me: Writer, project: ProjectId, body: BulkBody) -> dict[str, Any]:
+async def decide_all(server: Server, me: Writer, project: ProjectId, body: BulkBody) -> dict[str, Any]:
     """Record a decision on all pairs that a filter matches, as one step."""
     chosen = body.filter.to_filter()
     return dict(
-        decisions.decide_all(
-            server.database,
+        await server.run(
+            decisions.decide_all,
             project,
             me,
             chosen,
@@ -221,19 +233,19 @@ def decide_all(server: Server, me: Writer, project: ProjectId, body: BulkBody) -
 
 
 @review_router.post("/{project}/undo")
-def undo(server: Server, me: Writer, project: ProjectId) -> dict[str, Any]:
+async def undo(server: Server, me: Writer, project: ProjectId) -> dict[str, Any]:
     """Undo this reviewer's last step."""
-    return decisions.undo(server.database, project, me)
+    return await server.run(decisions.undo, project, me)
 
 
 @review_router.post("/{project}/redo")
-def redo(server: Server, me: Writer, project: ProjectId) -> dict[str, Any]:
+async def redo(server: Server, me: Writer, project: ProjectId) -> dict[str, Any]:
     """Redo the step that this reviewer undid last."""
-    return decisions.redo(server.database, project, me)
+    return await server.run(decisions.redo, project, me)
 
 
 @review_router.get("/{project}/log")
-def read_log(
+async def read_log(
     server: Server,
     me: Reader,
     project: ProjectId,
@@ -241,47 +253,53 @@ def read_log(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
     """Return who decided what and when, newest first. Pass the ``id`` of the last event as ``before`` for more."""
-    return decisions.read_log(server.database, project, me, before=before, limit=limit)
+    return await server.run(decisions.read_log, project, me, before=before, limit=limit)
 
 
 @review_router.get("/{project}/scores")
-def read_scores(server: Server, project: ProjectId) -> dict[str, Any]:
+async def read_scores(server: Server, project: ProjectId) -> dict[str, Any]:
     """Return all scores, and counts of faults, verdicts and statuses."""
-    return statistics.read_scores(server.database, project)
+    return await server.run(statistics.read_scores, project)
 
 
 @review_router.get("/{project}/agreement")
-def read_agreement(server: Server, project: ProjectId) -> dict[str, Any]:
+async def read_agreement(server: Server, project: ProjectId) -> dict[str, Any]:
     """Return how well the reviewers agree with each other and with the model."""
-    return statistics.read_agreement(server.database, project)
+    return await server.run(statistics.read_agreement, project)
 
 
 @review_router.get("/{project}/suggestion")
-def read_suggestion(server: Server, project: ProjectId) -> dict[str, Any]:
+async def read_suggestion(server: Server, project: ProjectId) -> dict[str, Any]:
     """Return the threshold and the band that the decisions suggest."""
-    return statistics.read_suggestion(server.database, project)
+    return await server.run(statistics.read_suggestion, project)
 
 
 @review_router.get("/{project}/export", response_class=FileResponse)
-def export(
+async def export(
+    request: Request,
     server: Server,
     project: ProjectId,
     format: Annotated[Literal["xlsx", "csv", "jsonl"], Query(description="The format of the file.")] = "xlsx",
     only: Annotated[Literal["", "accepted", "rejected"], Query(description="Only pairs with this status.")] = "",
 ) -> FileResponse:
     """Return the project as a file, with the user's columns first."""
+    work = partial(_exported, server.database, project, format, only)
+    return await unless_gone(request, server.exports.run(work, discard=_Download.remove))
+
+
+def _exported(database: Database, project: str, ending: str, only: str) -> _Download:
     folder = tempfile.mkdtemp(prefix="export-", dir=temporary_folder())
     try:
-        path = Path(folder) / f"export.{format}"
-        name = exports.export_project(server.database, project, path, only=only or None)
+        path = Path(folder) / f"export.{ending}"
+        name = exports.export_project(database, project, path, only=only or None)
     except TableError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise BadRequest(sentence(str(error))) from None
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    headers = {"Content-Disposition": _attachment(name, format), "Accept-Ranges": "none"}
-    return _Download(path, media_type=exports.FORMATS[format], headers=headers)
+    headers = {"Content-Disposition": _attachment(name, ending), "Accept-Ranges": "none"}
+    return _Download(path, media_type=exports.FORMATS[ending], headers=headers)
 
 
 class _Download(FileResponse):
@@ -293,7 +311,11 @@ class _Download(FileResponse):
         try:
             await super().__call__({**scope, "headers": whole}, receive, send)
         finally:
-            shutil.rmtree(Path(self.path).parent, ignore_errors=True)
+            self.remove()
+
+    def remove(self) -> None:
+        """Remove the file and its folder."""
+        shutil.rmtree(Path(self.path).parent, ignore_errors=True)
 
 
 def _attachment(name: str, ending: str) -> str:
@@ -304,7 +326,7 @@ def _attachment(name: str, ending: str) -> str:
 
 
 @review_router.post("/{project}/import")
-def import_decisions(
+async def import_decisions(
     server: Server,
     me: Writer,
     project: ProjectId,
@@ -312,8 +334,12 @@ def import_decisions(
     encoding: Annotated[str, Form(max_length=50)] = "",
 ) -> dict[str, Any]:
     """Merge the decisions of an exported file into a project, as one step of this reviewer."""
-    with (
-        imports.saved_upload(file.file, file.filename) as (path, shown),
-        imports.open_upload(path, shown, encoding=encoding.strip(), most_pairs=MOST_PAIRS) as upload,
-    ):
-        return dict(imports.merge_decisions(server.database, project, me, upload))
+
+    def merge() -> dict[str, Any]:
+        with (
+            imports.saved_upload(file.file, file.filename) as (path, shown),
+            imports.open_upload(path, shown, encoding=encoding.strip(), most_pairs=MOST_PAIRS) as upload,
+        ):
+            return dict(imports.merge_decisions(server.database, project, me, upload))
+
+    return await server.uploads.run(merge)

@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sqlalchemy.exc import InterfaceError, OperationalError
-
+from paraqd.scoring.pair_errors import PairError
 from paraqd.scoring.verdict import Verdict
 from paraqd.server.errors import ShuttingDown
 from paraqd.server.review.database import Database
+from paraqd.server.review.errors import StorageError
 from paraqd.server.review.scoring_queue import (
     LEASE_SECONDS,
     Result,
@@ -37,8 +37,8 @@ _MOST_FAILURES = 3  # of a project, one after the other
 class LaterScorer(Protocol):
     """An object that scores pairs when there is room, such as `paraqd.server.batching.Batcher`."""
 
-    async def score_later(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-        """Score pairs."""
+    async def score_later(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict | PairError]:
+        """Score pairs. A pair whose comparison failed has an error instead of a verdict."""
         ...
 
 
@@ -67,7 +67,8 @@ class ScoringTask:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-            await asyncio.to_thread(give_leases_back, self.database, self.holder)
+            with suppress(StorageError):  # the leases end by themselves
+                await asyncio.to_thread(give_leases_back, self.database, self.holder)
 
     async def _run(self) -> None:
         while True:
@@ -77,6 +78,8 @@ class ScoringTask:
                     worked = await self._try(project) or worked
                 if not worked:
                     await self._wait(_LOOK_SECONDS)
+            except StorageError:  # the database has reported it
+                await asyncio.sleep(_RETRY_SECONDS)
             except Exception:
                 _logger.exception("scoring in the background failed; trying again")
                 await asyncio.sleep(_RETRY_SECONDS)
@@ -90,7 +93,7 @@ class ScoringTask:
         """Score one slice of a project. If this fails again and again, give the project up: others are waiting."""
         try:
             worked = await self._advance(project)
-        except (ShuttingDown, OperationalError, InterfaceError):  # it is not the project's fault
+        except (ShuttingDown, StorageError):  # it is not the project's fault
             raise
         except Exception as error:
             _logger.exception("scoring the project %s failed", project)
@@ -122,7 +125,8 @@ class ScoringTask:
     async def _score(self, project: str, pairs: Sequence[tuple[str, str]]) -> list[Result]:
         """Score pairs; if they fail together, score them one by one, so that only the bad ones get an error."""
         try:
-            return list(await self._scored(project, pairs))
+            scored = await self._scored(project, pairs)
+            return [str(each) if isinstance(each, PairError) else each for each in scored]
         except ShuttingDown:
             raise
         except Exception as error:
@@ -131,7 +135,7 @@ class ScoringTask:
             _logger.warning("a slice could not be scored (%s); scoring its pairs one by one", error)
         return [result for pair in pairs for result in await self._score(project, [pair])]
 
-    async def _scored(self, project: str, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+    async def _scored(self, project: str, pairs: Sequence[tuple[str, str]]) -> list[Verdict | PairError]:
         """Score pairs, and extend the lease while they wait for their turn."""
         work = asyncio.ensure_future(self.scorer.score_later(pairs))
         try:

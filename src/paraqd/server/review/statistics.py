@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, case, func, select
 
-from paraqd.annotation.agreement import cohen_kappa
+from paraqd.evaluation.agreement import cohen_kappa
 from paraqd.evaluation.suggestion import suggest
 from paraqd.server.review.database import Database
 from paraqd.server.review.projects import find_project, project_data

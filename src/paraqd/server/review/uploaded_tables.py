@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from paraqd.data.formats import TableError, reason
-from paraqd.data.rows import Row
-from paraqd.data.tables import Table
 from paraqd.errors import ParaqdError
+from paraqd.tables.formats import TableError, reason
+from paraqd.tables.rows import Row
+from paraqd.tables.table import Table
 
 _CELL = 8  # bytes; what a cell counts at least, even if it is empty
 # characters that a workbook or UTF-8 cannot represent

@@ -1,0 +1,1 @@
+"""Files in and out: formats, columns, labels, and the register of named data sets."""
