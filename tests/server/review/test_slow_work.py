@@ -129,7 +129,7 @@ def test_an_export_that_nobody_waits_for_leaves_nothing(serve, tmp_path, monkeyp
         async with serve() as (web, project, review):
             if begun:
                 export = asyncio.create_task(web.get(f"{project}/export"))
-                while not list(tmp_path.glob("paraqd-export-*")):
+                while not list(tmp_path.glob("paraqd-temporary-*/export-*")):
                     await asyncio.sleep(0)
                 export.cancel()
                 await asyncio.gather(export, return_exceptions=True)
@@ -140,6 +140,6 @@ def test_an_export_that_nobody_waits_for_leaves_nothing(serve, tmp_path, monkeyp
                     export.cancel()
                     await asyncio.gather(export, return_exceptions=True)
             await review.exports.run(lambda: None)  # what came before has ended
-        assert not list(tmp_path.glob("paraqd-export-*"))
+        assert not list(tmp_path.glob("paraqd-temporary-*/export-*"))
 
     asyncio.run(run())
