@@ -122,6 +122,12 @@ def test_digits_of_other_scripts_do_not_change_the_verdict(zero):
         ]
 
 
+def test_texts_that_differ_only_in_the_form_of_characters_are_the_same():
+    question = "Pens cost $5. How many pens are 10% of 120?"
+    wide = "".join(chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in question)
+    assert Scorer.load(judge="small").score(question, wide).score == 1
+
+
 @pytest.mark.parametrize("space", "\u00a0\u2009\u202f\u3000\t")
 def test_special_spaces_do_not_make_formulas_of_prices(space):
     scorer = Scorer.load(judge="small")
