@@ -1,7 +1,7 @@
 """Measure baselines on the open benchmark ``awp-variants``, or build the benchmark's file.
 
     python bench/awp_variants.py --data-dir data [--scores "paraqd, fused=scored.jsonl"] [--card docs/awp-variants.md]
-    python bench/awp_variants.py --data-dir data --build src/paraqd/lab/corpora/files/awp_variants.jsonl.gz
+    python bench/awp_variants.py --data-dir data --build src/paraqd/tables/files/awp_variants.jsonl.gz
 
 The data folder must contain ``written_pairs.jsonl.gz``, whose training part is used to train the candidate-only
 baseline. ``--scores`` adds another scorer from a file with the benchmark's ids and a column ``score``, such as the

@@ -25,7 +25,7 @@ RAREST = 60  # the last level of the words in the table of synsets
 LISTS = ("english", "american", "british")
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 KINDS = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}  # the parts of speech in the keys of senses
-OUT = Path(__file__).parents[1] / "src" / "paraqd" / "operators" / "files"
+OUT = Path(__file__).parents[1] / "src" / "paraqd" / "lab" / "operators" / "files"
 
 
 @dataclass

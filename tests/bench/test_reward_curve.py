@@ -90,7 +90,7 @@ def test_processes_return_the_verdicts_in_order(pairs):
 
 def test_a_run_and_its_curve(tmp_path, questions, capsys):
     out = tmp_path / "out"
-    assert run("lab", "train", "tiny", questions, out, *RUN) == 0
+    assert run("train", "tiny", questions, out, *RUN) == 0
     steps = Table(out / "steps.csv")
     assert steps.column("step") == [1, 2, 3, 4]
     for row in steps.rows:
@@ -111,37 +111,34 @@ def test_a_run_and_its_curve(tmp_path, questions, capsys):
 
 def test_a_run_goes_on_where_it_stopped(tmp_path, questions):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    run("lab", "train", "tiny", questions, whole, *RUN)
-    run("lab", "train", "tiny", questions, parts, *RUN, "--steps", 2)
-    assert run("lab", "train", "tiny", questions, parts, *RUN) == 0
+    run("train", "tiny", questions, whole, *RUN)
+    run("train", "tiny", questions, parts, *RUN, "--steps", 2)
+    assert run("train", "tiny", questions, parts, *RUN) == 0
     one, other = (Table(folder / "steps.csv") for folder in (whole, parts))
     assert one.column("reward") == pytest.approx(other.column("reward"))
     assert Table(parts / "held_out.csv").column("step") == [0, 2, 4]
 
 
 def test_a_folder_with_another_run_is_refused(tmp_path, questions, capsys):
-    run("lab", "train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1)
+    run("train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1)
     capsys.readouterr()
-    assert run("lab", "train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1, "--divergence", 1) == 2
+    assert run("train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1, "--divergence", 1) == 2
     assert "has a run with other settings: choose another folder" in capsys.readouterr().err
 
 
 def test_a_run_goes_on_with_settings_that_affect_memory_and_speed_alone(tmp_path, questions):
     out = tmp_path / "out"
-    run("lab", "train", "tiny", questions, out, *RUN, "--steps", 1)
-    assert (
-        run("lab", "train", "tiny", questions, out, *RUN, "--steps", 2, "--rows-at-once", 1, "--checkpoint-every", 9)
-        == 0
-    )
+    run("train", "tiny", questions, out, *RUN, "--steps", 1)
+    assert run("train", "tiny", questions, out, *RUN, "--steps", 2, "--rows-at-once", 1, "--checkpoint-every", 9) == 0
     assert Table(out / "steps.csv").column("step") == [1, 2]
 
 
 def test_a_run_that_is_past_the_wanted_steps_is_refused_and_kept(tmp_path, questions, capsys):
     out, saved = tmp_path / "out", tmp_path / "saved"
-    run("lab", "train", "tiny", questions, out, *RUN, "--steps", 2)
+    run("train", "tiny", questions, out, *RUN, "--steps", 2)
     before = files_of(out)
     capsys.readouterr()
-    assert run("lab", "train", "tiny", questions, out, *RUN, "--steps", 1, "--save", saved) == 2
+    assert run("train", "tiny", questions, out, *RUN, "--steps", 1, "--save", saved) == 2
     assert "has a checkpoint after 2 steps, which is past the 1 that are wanted" in capsys.readouterr().err
     assert files_of(out) == before and not saved.exists()
 
@@ -152,13 +149,13 @@ def files_of(folder):
 
 def test_a_finished_run_is_kept_when_the_questions_change(tmp_path, questions, capsys):
     out = tmp_path / "out"
-    run("lab", "train", "tiny", questions, out, *RUN, "--steps", 1)
+    run("train", "tiny", questions, out, *RUN, "--steps", 1)
     before = files_of(out)
     lines = Path(questions).read_text(encoding="utf-8")
     Path(questions).write_text(lines.replace("How many", "What number of"), encoding="utf-8")
     assert Path(questions).read_text(encoding="utf-8") != lines
     capsys.readouterr()
-    assert run("lab", "train", "tiny", questions, out, *RUN, "--steps", 1) == 2
+    assert run("train", "tiny", questions, out, *RUN, "--steps", 1) == 2
     assert "has a run with other questions: choose another folder" in capsys.readouterr().err
     assert files_of(out) == before
 
@@ -181,13 +178,13 @@ def test_another_model_of_the_same_name_is_refused(tmp_path, questions, paraphra
     from safetensors.torch import load_file, save_file
 
     out = tmp_path / "out"
-    run("lab", "train", paraphraser, questions, out, *RUN, "--steps", 1)
+    run("train", paraphraser, questions, out, *RUN, "--steps", 1)
     before = files_of(out)
     path = paraphraser / "model.safetensors"
     changed = {name: value + torch.ones_like(value) for name, value in load_file(path).items()}
     save_file(changed, path, metadata={"format": "pt"})
     capsys.readouterr()
-    assert run("lab", "train", paraphraser, questions, out, *RUN, "--steps", 1) == 2
+    assert run("train", paraphraser, questions, out, *RUN, "--steps", 1) == 2
     assert "has a run with other model: choose another folder" in capsys.readouterr().err
     assert files_of(out) == before
 
@@ -199,10 +196,7 @@ def test_a_paraphrasing_generator_gets_its_style_and_keeps_its_card(tmp_path, qu
         monkeypatch.setattr(
             module, "encode_prompt", lambda tokenizer, text: seen.append(text) or encode(tokenizer, text)
         )
-    assert (
-        run("lab", "train", paraphraser, questions, tmp_path / "out", *RUN, "--steps", 1, "--save", tmp_path / "saved")
-        == 0
-    )
+    assert run("train", paraphraser, questions, tmp_path / "out", *RUN, "--steps", 1, "--save", tmp_path / "saved") == 0
     card = read_card(paraphraser)
     prompt = reward_curve.Prompt(card["prompt"]["template"], card["prompt"]["end"])
     wanted = {prompt.fill(styled(text, "close")) for text in reward_curve.read_questions(Path(questions))}
@@ -214,16 +208,14 @@ def test_a_paraphrasing_generator_gets_its_style_and_keeps_its_card(tmp_path, qu
 
 
 def test_a_model_without_a_card_is_saved_with_one(tmp_path, questions):
-    assert (
-        run("lab", "train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1, "--save", tmp_path / "saved") == 0
-    )
+    assert run("train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1, "--save", tmp_path / "saved") == 0
     card = read_card(tmp_path / "saved")
     assert card["prompt"]["template"] == reward_curve.PROMPT
     assert load_generator(tmp_path / "saved").name == f"tiny/reward@{card['data_sha256'][:8]}"
 
 
 def test_a_distance_that_was_not_measured_is_not_a_figure(tmp_path, questions):
-    run("lab", "train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1)
+    run("train", "tiny", questions, tmp_path / "out", *RUN, "--steps", 1)
     outputs = [json.loads(line) for line in (tmp_path / "out" / "outputs.jsonl").read_text().splitlines()]
     for step, mean in zip((0, 1), Table(tmp_path / "out" / "held_out.csv").column("distance"), strict=True):
         found = [row["distance"] for row in outputs if row["step"] == step and row["distance"] is not None]

@@ -54,7 +54,7 @@ def test_a_closed_stream_is_an_empty_one(tmp_path, closed):
     out = tmp_path / "out.csv"
     for arguments, code in (
         (["score", PAIRS, "-o", out, "--model", "reading"], 0),
-        (["read", "Tom has 5 pens.", "--json"], 0),
+        (["lab", "read", "Tom has 5 pens.", "--json"], 0),
         (["score", "-", "-o", tmp_path / "other.csv"], 2),  # no row
         (["score", "missing.csv"], 2),
     ):

@@ -139,6 +139,7 @@ def encoder(tmp_path_factory, data):
 def test_the_whole_recipe_runs_from_a_data_folder_to_a_scorer(data, encoder, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = [
+        "lab",
         "train",
         "--recipe",
         "default",

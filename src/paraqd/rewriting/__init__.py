@@ -5,10 +5,10 @@ A rule is an operator whose outputs are valid. The laboratory lists the rules am
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 
 from paraqd.extras import EXTRAS
 from paraqd.reading.entities import has_pipeline, load_spacy
@@ -51,5 +51,5 @@ def rule_resources() -> Resources:
 
 def missing_packages() -> list[str]:
     """Return the packages that the rules require and that are not installed."""
-    missing = [name for name in EXTRAS["augment"] if find_spec(name) is None]
+    missing = [name for name in EXTRAS["augment"] if importlib.util.find_spec(name) is None]
     return missing if has_pipeline() else [*missing, "an English spaCy pipeline"]

@@ -106,7 +106,7 @@ def test_the_package_lists_the_files_of_the_repository_with_their_hashes():
     listed = {Path(file.name).name: file.sha256 for file in DATASETS["synthetic"].files}
     found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.glob("*.jsonl")}
     assert listed == found, (
-        "run: (cd datasets/synthetic && sha256sum *.jsonl) > src/paraqd/lab/corpora/files/synthetic.sha256"
+        "run: (cd datasets/synthetic && sha256sum *.jsonl) > src/paraqd/tables/files/synthetic.sha256"
     )
     for path in FOLDER.glob("*.jsonl"):
         assert {json.loads(line)["theme"] for line in path.read_text("utf-8").splitlines()} == {path.stem}

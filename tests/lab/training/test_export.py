@@ -140,6 +140,7 @@ def test_the_command_writes_a_folder_that_score_loads(bi_encoder, tmp_path, bits
         "sys.argv",
         [
             "paraqd",
+            "lab",
             "export",
             str(bi_encoder),
             "-o",

@@ -168,7 +168,7 @@ def test_an_interrupted_run_resumes_and_ends_with_the_same_weights(
         torch.manual_seed(5)
         return make_judge(start)
 
-    def broken_off(stage, done, steps, note):
+    def broken_off(stage, done, steps, note=""):
         assert steps > 14
         if done >= stop:
             raise Stopped

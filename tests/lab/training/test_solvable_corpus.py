@@ -18,7 +18,7 @@ from paraqd.lab.training.settings import TrainingError
 from paraqd.lab.training.solvable_corpus import make_question_texts
 from paraqd.tables.datasets import DatasetError, written_split
 
-LISTED = (resources.files("paraqd.lab.corpora") / "files" / "solvable.sha256").read_text("utf-8").split()[1::2]
+LISTED = (resources.files("paraqd.tables") / "files" / "solvable.sha256").read_text("utf-8").split()[1::2]
 FAMILIES = {"lost_questions": ("LastSentenceDeletion",), "vague_numbers": ("VagueNumber",)}
 THINGS = "pens caps cups toys hats bags keys maps nuts eggs figs pies".split()
 PLACES = "in Rome|at school|on Monday|near the lake|for his aunt|in the shop|at home|by the sea|in May|on a farm".split(
