@@ -206,7 +206,7 @@ def test_an_interrupted_training_resumes(trained, recipe, tmp_path):
 
     def interrupt(stage, number, total, note=""):
         seen.append(stage)
-        if stage == "final" and number == 5:
+        if stage == "final" and number == 5 and seen.count("measured"):  # not when the run goes on after five steps
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.MonkeyPatch.context() as patch:
