@@ -230,7 +230,7 @@ class TestAugment:
     def test_the_pairs_of_one_file_with_all_questions(self, here):
         write(Path("all.parquet"), pairs(450) + pairs(130, "b"))
         assert run([*self.ARGUMENTS, "-o", "out/", "--part-rows", "90", "-q"]) == 0
-        assert run(["lab", "augment", "all.parquet", *self.ARGUMENTS[2:], "-o", "pairs.parquet", "-q"]) == 0
+        assert run(["lab", "augment", "all.parquet", *self.ARGUMENTS[3:], "-o", "pairs.parquet", "-q"]) == 0
         assert rows("out") == pq.read_table("pairs.parquet").to_pylist()
         schema = pq.read_schema("pairs.parquet")
         assert schema.equals(pq.read_schema(parts("out")[0]).with_metadata(schema.metadata), check_metadata=True)

@@ -218,8 +218,8 @@ def test_options_mean_the_same_for_every_command(here, fails, capsys, command):
 @pytest.mark.parametrize(
     ("command", "function", "calls"),
     [
-        ("testset", "write_beside", 0),  # score writes no record beside its output
-        ("testset", "clear", 0),
+        ("lab testset", "write_beside", 0),  # score writes no record beside its output
+        ("lab testset", "clear", 0),
         ("score", "clear", 0),
         ("score", "remove", 5),
         ("score", "remove", ROWS // SIZE),  # only the manifest is left

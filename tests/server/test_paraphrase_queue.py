@@ -315,7 +315,7 @@ def test_paraphrases_can_be_turned_off(serving):
 
 
 def test_a_missing_extra_is_named(serving, monkeypatch):
-    monkeypatch.setattr("paraqd.paraphrasing.sources.rules.missing_packages", lambda extra: ["spacy"])
+    monkeypatch.setattr("paraqd.paraphrasing.sources.rules.missing_packages", lambda: ["spacy"])
     web = serving()
     assert web.post("/v1/score", json={"question": QUESTION, "paraphrases": [REWRITTEN]}).is_success
     error = error_of(web.post("/v1/paraphrase", json={"question": QUESTION}), 501)

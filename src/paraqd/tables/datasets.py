@@ -84,8 +84,8 @@ class State:
 def dataset_names() -> list[str]:
     """Return the names of all data sets.
 
-    >>> dataset_names()[:3]
-    ['aquarat', 'aquarat_train_operators', 'sawp']
+    >>> dataset_names()[:2]
+    ['aquarat', 'aquarat_train_operators']
     """
     return list(DATASETS)
 

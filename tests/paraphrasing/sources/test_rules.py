@@ -91,7 +91,7 @@ def test_no_text_has_a_space_before_a_mark(rules):
 
 
 def test_a_missing_parser_is_one_line(monkeypatch):
-    monkeypatch.setattr(module, "missing_packages", lambda extra: ["spacy"])
+    monkeypatch.setattr(module, "missing_packages", lambda: ["spacy"])
     with pytest.raises(MissingExtraError, match=r"not installed: spacy .*pip install 'paraqd\[augment\]'"):
         load_source("rules")
 

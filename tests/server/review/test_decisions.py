@@ -212,5 +212,5 @@ def test_unknown_pairs_and_projects_are_refused(make, vote):
     project = make()
     with pytest.raises(NotFound, match="no pair with this number"):
         vote(project, "Ann", 99)
-    with pytest.raises(ServerError, match="no project 'abc'"):
+    with pytest.raises(ServerError, match="There is no project with this id"):
         vote("abc", "Ann", 1)
